@@ -1,0 +1,30 @@
+"""Errors, sorted by who has to act.
+
+`HanseiError` is the root. A leaf tells whose turn it is: the user who called us,
+the operator who runs the endpoint or the database, or the model that answered.
+Every message is one sentence that says what is wrong and what to do.
+"""
+
+
+class HanseiError(Exception):
+    """Root of every error that hansei raises on purpose."""
+
+
+class UserError(HanseiError, ValueError):
+    """The caller asked for something that cannot be done: a bad goal, tool or setting."""
+
+
+class OperatorError(HanseiError):
+    """Something around the run is missing or down: endpoint, key, model file, database."""
+
+
+class EndpointError(OperatorError):
+    """A model endpoint cannot be reached, refused the call, or answered nonsense."""
+
+
+class ModelReplyError(HanseiError):
+    """The model answered, but not with something that can be used."""
+
+
+class BudgetUsedUp(HanseiError):  # noqa: N818 - an end that was agreed on, not a fault
+    """The run's call budget, token budget or deadline is spent."""

@@ -1,0 +1,1 @@
+"""The demo shop's data, as readable files."""
