@@ -1,0 +1,1 @@
+"""Decisions: pure functions of state and records, without model or I/O."""

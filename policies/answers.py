@@ -1,0 +1,216 @@
+"""The answer held against the steps: what it hides, leaves out or leaks, and its honest form."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from hansei.policies.checks import CheckInput, condition_findings
+from hansei.policies.endings import counted, done, undone, unvouched
+from hansei.policies.phrases import say
+from hansei.policies.reading import strip_thinking
+from hansei.policies.records import Condition, Finding, Step
+from hansei.policies.text import (
+    content_terms,
+    identifiers,
+    language_of,
+    mentions,
+    normal_id,
+    numbers,
+    sentences,
+)
+from hansei.policies.words import AcceptedReason, FindingKind, Language, StepStatus
+
+_NEGATIVE = re.compile(
+    r"无法|未能|没能|没有(?!问题)|没查到|没找到|不存在|失败|抱歉|遗憾|查不到|找不到|未找到|尚未|暂未|暂时|不能"
+    r"|出错|错误|报错|有误|未完成|未获取|同步中|查询中|不可用|无效|未得到"
+    r"|\b(?:could|can|did|was|were|is|are|has|have|do|does)(?:n't|n’t| not)\b|\bcannot\b|\bunable\b"
+    r"|\bfail(?:ed|s|ure)?\b|\bunavailable\b|\berrors?\b|\bsorry\b|\bunfortunately\b|\bmissing\b"
+    r"|\bnot (?:found|available|exist|made|done|possible|yet)\b"
+    r"|\bno (?:data|results?|records?|information|such)\b",
+    re.IGNORECASE,
+)
+"""Words with which a text owns up that something was not done."""
+
+_BOAST = re.compile(
+    r"全部(?:完成|搞定|办好)|都(?:已|已经)?(?:完成|办好|搞定)|一切(?:就绪|完成)"
+    r"|\b(?:all|everything)\b[^.!?]*\b(?:done|complete[d]?|ready|finished|success\w*)\b",
+    re.IGNORECASE,
+)
+"""A claim that the whole is done, whatever its parts."""
+
+_INTERNAL_JSON = re.compile(r"\{[^{}]*\"(?:analysis|verdict|suggestion|depends_on)\"[^{}]*\}")
+_INTERNAL_NOTE = re.compile(
+    r"[(（][^()（）]*\b(?:verdict|attempt \d+|replan)\b[^()（）]*[)）]", re.IGNORECASE
+)
+_INTERNAL_REF = re.compile(
+    r"\b(?:based on|according to|as per|per|from)\s+steps?\s+#?[\w-]*\d[\w-]*\s*[,:]?\s*"
+    r"|(?:根据|依据|基于)\s*(?:步骤|第)\s*\d+\s*步?(?:的(?:结果|信息))?\s*[，,：:]?\s*",
+    re.IGNORECASE,
+)
+_CALL_ID = re.compile(r"\bcall_[A-Za-z0-9]+\b")
+
+Disclosure = Literal["disclosed", "omitted", "contradicted"]
+
+
+def clean_answer(text: str) -> str:
+    """The text without thinking, internal records and step or call ids."""
+    text = strip_thinking(text)
+    for pattern in (_INTERNAL_JSON, _INTERNAL_NOTE, _INTERNAL_REF, _CALL_ID):
+        text = pattern.sub("", text)
+    return re.sub(r"[ \t]{2,}", " ", text).strip()
+
+
+def _terms(step: Step) -> frozenset[str]:
+    return content_terms(step.description) | frozenset(identifiers(step.description))
+
+
+def disclosure(text: str, step: Step, *, only_one: bool) -> Disclosure:
+    """Whether the text says that `step` was not done.
+
+    A sentence that names the step and owns up, or is followed by one that does, discloses
+    it. Naming it without that, or claiming that everything is done, contradicts it.
+
+    Args:
+        text: The answer.
+        step: A failed or skipped step.
+        only_one: It is the only one, so that owning up without naming it is enough.
+    """
+    parts = sentences(text)
+    terms = _terms(step)
+    named = [i for i, part in enumerate(parts) if mentions(part, terms)]
+    for i in named:
+        if any(_NEGATIVE.search(part) for part in parts[i : i + 2]):
+            return "disclosed"
+    if named or any(_BOAST.search(part) for part in parts):
+        return "contradicted"
+    owns_up = any(_NEGATIVE.search(part) for part in parts)
+    return "disclosed" if owns_up and only_one else "omitted"
+
+
+def facts(step: Step) -> frozenset[str]:
+    """The facts of a step's result that an answer can be held to: ids and numbers."""
+    found = {normal_id(i) for i in identifiers(step.result)}
+    found |= {str(n) for n in numbers(step.result) if abs(n) >= 10}
+    return frozenset(found)
+
+
+def covers(text: str, step: Step) -> bool:
+    """Whether the text holds at least one fact of a step, or one of its terms if it has none."""
+    wanted = facts(step)
+    if wanted:
+        has = {normal_id(i) for i in identifiers(text)} | {str(n) for n in numbers(text)}
+        return bool(wanted & has) or any(fact in normal_id(text) for fact in wanted)
+    terms = content_terms(step.result)
+    return not terms or mentions(text, terms)
+
+
+def answer_findings(
+    text: str,
+    steps: Sequence[Step],
+    *,
+    goal: str,
+    conditions: Sequence[Condition],
+    language: Language,
+) -> list[Finding]:
+    """What the rules see in an answer: blank, wrong language, hidden failures, what is missing."""
+    if not text.strip():
+        reason = say("blank", language)
+        return [_veto("answer_text", reason, reason)]
+    found: list[Finding] = []
+    if language_of(text) != language:
+        reason = say("wrong_language", language)
+        found.append(_veto("answer_language", reason, say("hint_language", language)))
+    missing = undone(steps)
+    for step in missing:
+        if disclosure(text, step, only_one=len(missing) == 1) != "disclosed":
+            values = {"step": step.description, "reason": reason_of(step, language)}
+            reason = say("disclose", language, **values)
+            found.append(_veto("disclosure", reason, say("hint_disclose", language, **values)))
+    for step in done(steps):
+        if not covers(text, step):
+            reason = say("uncovered", language, step=step.description)
+            hint = say("hint_uncovered", language, step=f"{step.description}: {step.result}")
+            found.append(Finding(check="coverage", reason=reason, hint=hint))
+    data = CheckInput(goal=goal, step=Step(), result=text, conditions=conditions, language=language)
+    return found + condition_findings(data, step=0)
+
+
+def _veto(check: str, reason: str, hint: str) -> Finding:
+    return Finding(kind=FindingKind.VETO_RETRY, check=check, reason=reason, hint=hint)
+
+
+def reason_of(step: Step, language: Language) -> str:
+    """Why a step was not done, in the user's language."""
+    if step.status is StepStatus.SKIPPED and step.depends_on:
+        return say("depends_on_failed", language, steps=step.reason)
+    return step.reason
+
+
+def _sentence(step: Step, language: Language) -> str:
+    reason = reason_of(step, language).strip().rstrip("。.")
+    if not reason:
+        return say("not_done_given_up", language, step=step.description.rstrip("。."))
+    return say("not_done", language, step=step.description.rstrip("。."), reason=reason)
+
+
+def rule_answer(steps: Sequence[Step], language: Language) -> str:
+    """An answer made from the records alone, for when no model's text can be used."""
+    lines = [step.result.strip() for step in done(steps) if step.result.strip()]
+    missing = undone(steps)
+    if not lines:
+        lines.append(say("nothing_done", language))
+    lines += [_sentence(step, language) for step in missing]
+    if missing:
+        lines.append(say("what_now", language))
+    return "\n".join(lines)
+
+
+def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple[str, bool]:
+    """The text in a form that hides nothing, and whether the model's text could be kept.
+
+    A blank text, one in the wrong language and one that contradicts a failure are replaced
+    by the records. What a text merely leaves out is added in plain sentences.
+    """
+    missing = undone(steps)
+    kinds = {s.id: disclosure(text, s, only_one=len(missing) == 1) for s in missing}
+    usable = (
+        bool(text.strip())
+        and language_of(text) == language
+        and "contradicted" not in kinds.values()
+    )
+    if not usable:
+        return rule_answer(steps, language), False
+    added = [_sentence(s, language) for s in missing if kinds[s.id] == "omitted"]
+    uncovered = [s.result.strip() for s in done(steps) if not covers(text, s)]
+    return "\n".join([text.strip(), *uncovered, *added]), True
+
+
+def closing_notes(
+    steps: Iterable[Step],
+    *,
+    answer_reason: str,
+    exhausted: str,
+    language: Language,
+) -> list[str]:
+    """Plain sentences that end an answer: what nobody verified, and what ended the run.
+
+    Args:
+        steps: All steps.
+        answer_reason: Why the answer is only accepted; empty when it was verified.
+        exhausted: Which budget ended the run; empty when none did.
+        language: The language of the answer.
+    """
+    parts = counted(steps)
+    notes: list[str] = []
+    if exhausted:
+        notes.append(say("exhausted", language, reason=exhausted))
+    doubtful = unvouched(parts)
+    if doubtful:
+        names = ", ".join(s.description.rstrip("。.") for s in doubtful)
+        notes.append(say("unverified", language, steps=names))
+    elif answer_reason and answer_reason != AcceptedReason.NOT_REVIEWED and done(parts):
+        notes.append(say("answer_unverified", language))
+    by_choice = [s for s in parts if s.reason == AcceptedReason.NOT_REVIEWED]
+    if by_choice and len(by_choice) == len(done(parts)):
+        notes.append(say("not_reviewed", language))
+    return notes

@@ -1,0 +1,37 @@
+"""Budgets of a run: whether one more model call may be made."""
+
+from dataclasses import dataclass
+
+from hansei.policies.settings import Settings
+from hansei.policies.words import Role
+
+RESERVE = 1
+"""Calls kept for the synthesizer, so that a run that is out of budget can still tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has cost so far."""
+
+    calls: int = 0
+    tokens: int = 0
+
+
+def refusal(spent: Spent, settings: Settings, *, role: Role, seconds: float) -> str:
+    """Which budget forbids one more call, in plain words; empty when none does.
+
+    Args:
+        spent: Calls and tokens so far, in this run.
+        settings: The limits.
+        role: Who asks. All but the synthesizer leave it its reserve.
+        seconds: How long the run has taken.
+    """
+    if settings.call_budget is not None:
+        reserve = 0 if role in {"synthesizer", "reviewer"} else RESERVE
+        if spent.calls + reserve >= settings.call_budget:
+            return f"call_budget {settings.call_budget}"
+    if settings.token_budget is not None and spent.tokens >= settings.token_budget:
+        return f"token_budget {settings.token_budget}"
+    if settings.deadline is not None and seconds >= settings.deadline:
+        return f"deadline {settings.deadline:g} s"
+    return ""

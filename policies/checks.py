@@ -1,0 +1,269 @@
+"""Rule checks: what the tools' own status and the evidence say before any model is asked (P12).
+
+A check is a function from `CheckInput` to a finding, or to `None` when it has nothing to say.
+Users add their own with `checks=`; theirs count as evaluators and may also answer PASS, which
+they should only do when they checked the whole of what the step asked for.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from hansei.policies.conditions import check_condition
+from hansei.policies.phrases import say
+from hansei.policies.records import Attempt, Condition, Finding, Step, ToolCall
+from hansei.policies.text import identifiers, normal_id
+from hansei.policies.words import FindingKind, Language, VerdictSource
+from hansei.tools.outcome import OutcomeStatus
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One tool call with its whole output."""
+
+    call: ToolCall
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckInput:
+    """Everything a check may look at."""
+
+    goal: str
+    step: Step
+    result: str
+    evidence: Sequence[Evidence] = ()
+    conditions: Sequence[Condition] = ()
+    inputs: Sequence[str] = ()
+    """Results of the steps that this one depends on."""
+    effect_tools: frozenset[str] = field(default_factory=frozenset[str])
+    """Tools that change something."""
+    language: Language = "en"
+
+    @property
+    def attempt(self) -> Attempt:
+        """The attempt that is judged."""
+        return self.step.last_attempt
+
+
+Check = Callable[[CheckInput], Finding | None]
+
+
+def required_fields(*names: str) -> Check:
+    """A check that the result, or else some output, has these top-level JSON fields, filled.
+
+    Args:
+        names: Field names. A field that is absent, null or empty is missing.
+    """
+
+    def check(data: CheckInput) -> Finding | None:
+        texts = [data.result, *(item.output for item in data.evidence)]
+        missing = [n for n in names if not any(_has_field(text, n) for text in texts)]
+        if not missing:
+            return None
+        reason = say("field_missing", data.language, field=", ".join(missing))
+        return Finding(
+            kind=FindingKind.VETO_RETRY, check="required_fields", reason=reason, hint=reason
+        )
+
+    return check
+
+
+def _has_field(text: str, name: str) -> bool:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get(name) not in (None, "", [], {})
+
+
+_BAD = {
+    OutcomeStatus.ERROR: "tool_error",
+    OutcomeStatus.NOT_FOUND: "not_found",
+    OutcomeStatus.SHELL: "shell",
+    OutcomeStatus.EMPTY: "empty",
+    OutcomeStatus.REFUSED: "refused",
+}
+"""Outcomes that are not a result, and the phrase that says so."""
+
+
+def tool_status(data: CheckInput) -> Finding | None:
+    """The tools' own status decides.
+
+    A bad outcome is healed when the same tool succeeded in a later round. One that is not
+    healed is a veto, unless a later round got something out of another tool: then it is a
+    signal. Data that is not there asks for a replan; an empty result or a refused argument
+    may be tried once more first, and so may a failed call beside others that worked.
+    """
+    unhealed = _unhealed(data.attempt)
+    if not unhealed:
+        return None
+    position, call = unhealed[-1]
+    outcome = call.outcome or OutcomeStatus.ERROR
+    reason = say(_BAD[outcome], data.language, tool=call.name, reason=call.reason or call.output)
+    if _later_success(data.attempt, position):
+        return Finding(kind=FindingKind.SIGNAL, check="tool_status", reason=reason)
+    again = data.attempt.number > 1
+    if outcome is OutcomeStatus.REFUSED:
+        hint = say("hint_refused", data.language)
+        return _veto(FindingKind.VETO_RETRY, reason, hint)
+    if outcome is OutcomeStatus.EMPTY and not again:
+        return _veto(FindingKind.VETO_RETRY, reason, say("hint_empty", data.language))
+    others_worked = any(c.outcome is OutcomeStatus.OK for c in data.attempt.calls)
+    if others_worked and not again:
+        hint = say("hint_partial", data.language, tool=call.name)
+        return _veto(FindingKind.VETO_RETRY, reason, f"{reason}. {hint}")
+    return _veto(FindingKind.VETO_REPLAN, reason, "")
+
+
+def _veto(kind: FindingKind, reason: str, hint: str) -> Finding:
+    return Finding(kind=kind, check="tool_status", reason=reason, hint=hint or reason)
+
+
+def _unhealed(attempt: Attempt) -> list[tuple[int, ToolCall]]:
+    """Bad calls whose tool did not succeed in a later round, with the round they were in."""
+    bad = [
+        (i, call)
+        for i, item in enumerate(attempt.rounds)
+        for call in item.calls
+        if call.outcome in _BAD
+    ]
+    return [
+        (i, call)
+        for i, call in bad
+        if not any(
+            later.name == call.name and later.outcome is OutcomeStatus.OK
+            for item in attempt.rounds[i + 1 :]
+            for later in item.calls
+        )
+    ]
+
+
+def _later_success(attempt: Attempt, position: int) -> bool:
+    return any(
+        call.outcome is OutcomeStatus.OK
+        for item in attempt.rounds[position + 1 :]
+        for call in item.calls
+    )
+
+
+def tool_used(data: CheckInput) -> Finding | None:
+    """A step that needs a tool and used none has no evidence for anything it says.
+
+    A step without a suggested tool needs one when its description names what a tool that
+    changes something does ("write report.txt" beside `write_file`).
+    """
+    called = {call.name for call in data.attempt.calls}
+    wanted = data.step.tool or _implied_tool(data)
+    if wanted is None or wanted in called:
+        return None
+    if called:
+        reason = say("other_tool", data.language, tool=wanted)
+        return Finding(kind=FindingKind.SIGNAL, check="tool_used", reason=reason)
+    return Finding(
+        kind=FindingKind.VETO_RETRY,
+        check="tool_used",
+        reason=say("no_call", data.language, tool=wanted),
+        hint=say("hint_no_call", data.language, tool=wanted),
+    )
+
+
+def _implied_tool(data: CheckInput) -> str | None:
+    words = set(data.step.description.lower().split())
+    for name in sorted(data.effect_tools):
+        if name.lower().split("_")[0] in words:
+            return name
+    return None
+
+
+def result_text(data: CheckInput) -> Finding | None:
+    """An empty result is no result; one that was cut off may lack what matters."""
+    if not data.result.strip():
+        reason = say("blank", data.language)
+        return Finding(kind=FindingKind.VETO_RETRY, check="result_text", reason=reason, hint=reason)
+    if data.attempt.truncated:
+        reason = say("cut", data.language)
+        hint = say("hint_cut", data.language)
+        return Finding(check="result_text", reason=reason, hint=hint)
+    return None
+
+
+def grounded(data: CheckInput) -> Finding | None:
+    """Ids and codes in the result must stand in the evidence, the step or its inputs."""
+    sources = [
+        data.goal,
+        data.step.description,
+        *data.inputs,
+        *(item.output for item in data.evidence),
+        *(item.call.args for item in data.evidence),
+    ]
+    known = normal_id(" ".join(sources))
+    unknown = [i for i in identifiers(data.result) if normal_id(i) not in known]
+    if not unknown or not data.evidence:
+        return None
+    reason = say("ungrounded", data.language, ids=", ".join(unknown[:3]))
+    return Finding(kind=FindingKind.SIGNAL, check="grounded", reason=reason, hint=reason)
+
+
+BUILT_IN: tuple[Check, ...] = (tool_status, tool_used, result_text, grounded)
+"""The rules that always run, most decisive first."""
+
+
+def condition_findings(data: CheckInput, *, step: int) -> list[Finding]:
+    """Conditions of the goal that concern `step` (0: the answer), where the rules see a fault."""
+    found: list[Finding] = []
+    for condition in data.conditions:
+        if step and step not in condition.steps:
+            continue
+        outcome = check_condition(condition, data.result)
+        name = f"condition {condition.id}"
+        quote = condition.quote
+        if outcome.state == "missing":
+            found.append(
+                Finding(
+                    check=name,
+                    reason=say("condition_missing", data.language, quote=quote),
+                    hint=say("hint_condition", data.language, quote=quote),
+                )
+            )
+        elif outcome.state == "broken":
+            kind = FindingKind.VETO_RETRY if outcome.structured else FindingKind.SIGNAL
+            reason = say("condition_broken", data.language, quote=quote, found=outcome.found)
+            hint = f"{reason}. {say('hint_broken', data.language, quote=quote)}"
+            found.append(Finding(kind=kind, check=name, reason=reason, hint=hint))
+    return found
+
+
+def run_checks(data: CheckInput, checks: Sequence[Check] = ()) -> list[Finding]:
+    """All findings on a step: built-in rules, then the user's checks, then the conditions.
+
+    A user's check that raises has not judged anything: it becomes `UNKNOWN`, which blocks a
+    PASS, never a silent pass.
+    """
+    findings = [found for check in BUILT_IN if (found := check(data)) is not None]
+    for check in checks:
+        found = run_check(check, data)
+        if found is not None:
+            findings.append(found)
+    return findings + condition_findings(data, step=data.step.id)
+
+
+def run_check(check: Check, data: CheckInput) -> Finding | None:
+    """One check of the user's, as a finding of an evaluator."""
+    name = getattr(check, "__name__", type(check).__name__)
+    try:
+        found = check(data)
+    except Exception as exc:  # noqa: BLE001 - a user's check may raise anything; it is recorded
+        logger.warning("check %s raised %s", name, type(exc).__name__)
+        reason = say("check_broke", data.language, check=name, reason=type(exc).__name__)
+        return Finding(
+            kind=FindingKind.UNKNOWN, check=name, reason=reason, source=VerdictSource.EVALUATOR
+        )
+    if found is None:
+        return None
+    return found.model_copy(
+        update={"source": VerdictSource.EVALUATOR, "check": found.check or name}
+    )

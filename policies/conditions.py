@@ -1,0 +1,204 @@
+"""Conditions of the goal: found by rule, and checked against results by rule (row P17)."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from hansei.policies.drafts import ConditionDraft
+from hansei.policies.records import Condition, Step
+from hansei.policies.text import (
+    content_terms,
+    identifiers,
+    mentions,
+    numbers,
+    quoted,
+    sentences,
+)
+
+Kind = Literal["limit", "exclusion", "identifier", "quoted", "situation"]
+
+_AMOUNT = r"[\d０-９][\d,，.]*\s*[万千kK]?\s*(?:元|块钱|块|rmb|cny|usd|dollars?|yuan)?"
+_LIMIT = re.compile(
+    rf"(?:预算(?:是|为|在)?|不超过|不多于|不高于|最多|低于|少于|小于|控制在|"
+    rf"\b(?:under|below|at most|no more than|less than|within|up to|budget(?: of| is|:)?)\b)"
+    rf"\s*[¥￥$€]?\s*{_AMOUNT}(?:\s*(?:以内|以下|之内))?"
+    rf"|[¥￥$€]?\s*{_AMOUNT}\s*(?:以内|以下|之内)",
+    re.IGNORECASE,
+)
+"""An upper limit with its number. Lower limits are left to the reflector."""
+
+_EXCLUSION = re.compile(
+    r"(?:不要|不买|不考虑|不想要|排除|除了|除去)(?P<zh>[^\s,，。；;、！!？?的]{1,12})"
+    r"|\b(?:without|except(?: for)?|excluding|other than|(?:do not|don't) want|avoid|"
+    r"nothing from|not from)\s+(?P<en>[\w-]+(?:\s[A-Z][\w-]*)?)",
+    re.IGNORECASE,
+)
+
+_SITUATION = re.compile(
+    r"^(?:我家|我们家|家里|我有|我是|我在|我们有|我们是|我养|本人|"
+    r"(?:i|we)\s+(?:have|own|live|work|am|are|need)\b|i'm\b|we're\b|i’m\b|my\b|our\b)",
+    re.IGNORECASE,
+)
+"""A clause that tells about the user and asks for nothing."""
+
+_REQUEST = re.compile(
+    r"帮我|请|查|给我|推荐|对比|比较|\?|？|\bplease\b|\b(?:help|tell|find)\b", re.I
+)
+_CLAUSE = re.compile(r"[^,，。.;；!！?？\n]+[?？]?")
+_CHOOSING = re.compile(
+    r"挑|选|推荐|对比|比较|建议|适合|\b(?:compare|choose|pick|select|recommend|suggest|best)\b",
+    re.I,
+)
+"""Steps that weigh things against each other, where the user's situation belongs."""
+
+_PRICE = re.compile(
+    r"[¥￥$€]\s*(?P<a>\d[\d,，]*(?:\.\d+)?\s*[万千]?)"
+    r"|(?P<b>\d[\d,，]*(?:\.\d+)?\s*[万千]?)\s*(?:元|块|rmb\b|cny\b|usd\b|dollars?\b|yuan\b)",
+    re.IGNORECASE,
+)
+_REJECTED = re.compile(
+    r"超出|超过|超预算|高于|太贵|不推荐|排除|原价|不符合|不考虑|没有选|未选|不选|避开|避免|剔除|不含|不包括|不要|除了"
+    r"|\b(?:exceeds?|above|over|beyond|too expensive|not recommended?|rejected|excluded?|excluding|"
+    r"left out|leaves? out|avoid(?:ed|s)?|without|except|instead of|rather than|ruled out|no)\b",
+    re.IGNORECASE,
+)
+"""A sentence with one of these names something in order to leave it out."""
+
+_PRICE_KEYS = frozenset({"price", "amount", "total", "cost", "价格", "总价", "合计", "金额"})
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionCheck:
+    """What the rules found for one condition in one text."""
+
+    state: Literal["met", "missing", "broken", "open"]
+    """`open`: the rules cannot tell, so only the reflector's model can."""
+    found: str = ""
+    structured: bool = False
+    """The finding rests on a structured pick, so it may veto."""
+
+
+def find_conditions(goal: str) -> list[Condition]:
+    """The conditions that rules can read out of a goal, numbered from 1."""
+    found: list[tuple[Kind, bool, str]] = []
+    found += [("limit", True, m.group().strip()) for m in _LIMIT.finditer(goal)]
+    found += [("exclusion", True, m.group().strip()) for m in _EXCLUSION.finditer(goal)]
+    found += [("identifier", True, item) for item in identifiers(goal)]
+    found += [("quoted", True, item) for item in quoted(goal)]
+    for clause in _CLAUSE.findall(goal):
+        text = clause.strip()
+        if _SITUATION.search(text) and not _REQUEST.search(text):
+            found.append(("situation", False, text))
+    taken = " ".join(quote for kind, _, quote in found if kind == "limit")
+    unique = dict.fromkeys(f for f in found if f[0] != "identifier" or f[2] not in taken)
+    return [
+        Condition(id=i, kind=kind, hard=hard, quote=quote)
+        for i, (kind, hard, quote) in enumerate(unique, start=1)
+    ]
+
+
+def merge_conditions(
+    goal: str, drafts: Iterable[ConditionDraft], key_to_id: dict[str, int]
+) -> list[Condition]:
+    """The planner's conditions and the rules', each once.
+
+    A condition of the planner counts only when its quote stands in the goal; the rules say
+    what kind it is. What the rules found and the planner did not is added.
+    """
+    by_rule = find_conditions(goal)
+    merged: list[Condition] = []
+    for draft in drafts:
+        quote = draft.quote.strip()
+        if not quote or quote not in goal or quote == goal.strip():
+            continue
+        steps = [key_to_id[key] for key in draft.steps if key in key_to_id]
+        same = [c for c in by_rule if c.quote in quote or quote in c.quote]
+        kind = same[0].kind if same else "situation"
+        hard = bool(same and same[0].hard)
+        merged.append(Condition(kind=kind, hard=hard, quote=quote, steps=steps))
+        by_rule = [c for c in by_rule if c not in same or (c is not same[0] and c.kind != kind)]
+    seen = {c.quote for c in merged}
+    merged += [c for c in by_rule if c.quote not in seen]
+    return [c.model_copy(update={"id": i}) for i, c in enumerate(merged, start=1)]
+
+
+def bind_conditions(conditions: Sequence[Condition], steps: Iterable[Step]) -> list[Condition]:
+    """Conditions without steps, bound to the steps that weigh things against each other."""
+    choosing = [s.id for s in steps if _CHOOSING.search(s.description)]
+    return [
+        c
+        if c.steps or c.kind in {"identifier", "quoted"}
+        else c.model_copy(update={"steps": choosing})
+        for c in conditions
+    ]
+
+
+def check_condition(condition: Condition, text: str) -> ConditionCheck:
+    """Check one condition against a result or an answer.
+
+    A situation is met when its own terms occur. A limit is broken by a price above it, an
+    exclusion by a sentence that names what is excluded without leaving it out.
+    """
+    if condition.kind == "situation":
+        terms = content_terms(condition.quote)
+        if not terms:
+            return ConditionCheck("open")
+        return ConditionCheck("met" if mentions(text, terms) else "missing")
+    if condition.kind == "limit":
+        return _check_limit(condition, text)
+    if condition.kind == "exclusion":
+        return _check_exclusion(condition, text)
+    return ConditionCheck("open")
+
+
+def _check_limit(condition: Condition, text: str) -> ConditionCheck:
+    limits = numbers(condition.quote)
+    if not limits:
+        return ConditionCheck("open")
+    limit = max(limits)
+    picks = [price for price in _structured_prices(text) if price > limit]
+    if picks:
+        return ConditionCheck("broken", found=str(picks[0]), structured=True)
+    for sentence in sentences(text):
+        if _REJECTED.search(sentence):
+            continue
+        for match in _PRICE.finditer(sentence):
+            values = numbers(match.group("a") or match.group("b"))
+            if values and max(values) > limit:
+                return ConditionCheck("broken", found=match.group().strip())
+    return ConditionCheck("met")
+
+
+def _check_exclusion(condition: Condition, text: str) -> ConditionCheck:
+    match = _EXCLUSION.search(condition.quote)
+    if match is None:
+        return ConditionCheck("open")
+    term = (match.group("zh") or match.group("en") or "").strip()
+    terms = content_terms(term) or frozenset({term.lower()})
+    for sentence in sentences(text):
+        if mentions(sentence, terms) and not _REJECTED.search(sentence):
+            return ConditionCheck("broken", found=sentence[:60])
+    return ConditionCheck("met")
+
+
+def _structured_prices(text: str) -> list[Decimal]:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return list(_prices(value))
+
+
+def _prices(value: object) -> Iterator[Decimal]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if str(key).lower() in _PRICE_KEYS and isinstance(item, int | float):
+                yield Decimal(str(item))
+            else:
+                yield from _prices(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _prices(item)

@@ -1,0 +1,42 @@
+"""What a tool, a page or a model said, made safe to stand in a prompt as data."""
+
+import json
+import re
+import unicodedata
+
+EVIDENCE_CAP = 4000
+"""Characters of one tool output in a prompt: two such outputs and the rest of a reflector's
+prompt fit into the 4096 tokens that one slot of the embedded model has."""
+
+_ROLE_TOKENS = re.compile(
+    r"<\|[^|>]{0,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|#{2,}\s*\(?(?:system|assistant|user)[^\n]*",
+    re.IGNORECASE,
+)
+"""Marks of chat templates, which must not look like a change of speaker."""
+
+
+def plain(text: str) -> str:
+    """The text without control, zero-width and bidi characters, role marks made harmless."""
+    kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cf"})
+    return _ROLE_TOKENS.sub(
+        lambda m: m.group().replace("<", "‹").replace("[", "⟦").replace("#", "＃"), kept
+    )
+
+
+def capped(text: str, cap: int = EVIDENCE_CAP) -> str:
+    """The text, shortened in the middle to `cap` characters, saying how much was left out."""
+    if len(text) <= cap:
+        return text
+    head = cap * 2 // 3
+    tail = cap - head
+    return f"{text[:head]} …[{len(text) - cap} characters left out]… {text[-tail:]}"
+
+
+def fenced(text: str, *, nonce: str, label: str, cap: int = EVIDENCE_CAP) -> str:
+    """The text as one JSON string between marks that carry a nonce.
+
+    A text that holds the nonce is an attack on the fence; the nonce is taken out of it.
+    """
+    body = capped(plain(text).replace(nonce, "…"), cap)
+    encoded = json.dumps(body, ensure_ascii=False)
+    return f"<data-{nonce} from={json.dumps(label, ensure_ascii=False)}>{encoded}</data-{nonce}>"

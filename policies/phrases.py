@@ -1,0 +1,170 @@
+"""Plain sentences that the rules say to users and models, in Chinese and in English."""
+
+from hansei.policies.words import Language
+
+_PHRASES: dict[str, tuple[str, str]] = {
+    # reasons and hints of the rules
+    "tool_error": ("工具 {tool} 报错：{reason}", "The tool {tool} reported an error: {reason}"),
+    "not_found": (
+        "工具 {tool} 查不到数据：{reason}",
+        "The tool {tool} found no such data: {reason}",
+    ),
+    "shell": (
+        "工具 {tool} 只返回了“{reason}”，还没有真正的数据",
+        'The tool {tool} only answered "{reason}"; the data itself is not there yet',
+    ),
+    "empty": ("工具 {tool} 返回了空结果", "The tool {tool} returned nothing"),
+    "refused": (
+        "调用 {tool} 时编造了参数：{reason}",
+        "A call of {tool} used an invented argument: {reason}",
+    ),
+    "hint_partial": (
+        "只重做失败的调用 {tool}，已经成功的不要再做",
+        "Only redo the failed call of {tool}; what succeeded must not be done again",
+    ),
+    "hint_empty": ("换一种参数再查一次", "Query again with other arguments"),
+    "hint_refused": (
+        "只使用任务里给出的编号和数字",
+        "Use only ids and numbers that the task gives",
+    ),
+    "no_call": (
+        "这一步要用工具 {tool}，但没有调用任何工具",
+        "This step needs the tool {tool}, but no tool was called",
+    ),
+    "hint_no_call": ("调用工具 {tool}，再陈述结果", "Call the tool {tool}, then state the result"),
+    "other_tool": (
+        "计划用 {tool}，实际没有用到它",
+        "The plan named the tool {tool}, but it was not used",
+    ),
+    "blank": ("结果是空的", "The result is empty"),
+    "cut": ("结果在中途被截断", "The result was cut off in the middle"),
+    "hint_cut": ("写得更短，只写结果", "Be shorter and state only the result"),
+    "ungrounded": (
+        "结果里的编号 {ids} 在依据里找不到",
+        "The result names {ids}, which no evidence shows",
+    ),
+    "field_missing": ("缺少必需的字段 {field}", "The required field {field} is missing"),
+    "check_broke": (
+        "检查 {check} 没能运行（{reason}）",
+        "The check {check} could not run ({reason})",
+    ),
+    # conditions
+    "condition_missing": (
+        "没有考虑用户的条件“{quote}”",
+        'The user\'s condition "{quote}" is not dealt with',
+    ),
+    "hint_condition": (
+        "必须结合“{quote}”来回答，并先说明与它最相关的一点",
+        'Deal with "{quote}" and lead with the point that matters most for it',
+    ),
+    "condition_broken": (
+        "违反了用户的条件“{quote}”：{found}",
+        'The user\'s condition "{quote}" is broken: {found}',
+    ),
+    "hint_broken": ("结果必须满足“{quote}”", 'The result must keep "{quote}"'),
+    # faults of an attempt
+    "fault_endpoint": ("模型服务出错：{reason}", "The model endpoint failed: {reason}"),
+    "fault_exception": ("执行时出现异常：{reason}", "An exception ended the step: {reason}"),
+    "fault_empty_reply": ("模型没有给出任何内容（empty reply）", "The model gave an empty reply"),
+    "fault_only_calls": (
+        "模型一直在调用工具，没有给出结果",
+        "The model kept calling tools and never stated a result",
+    ),
+    "fault_budget": ("预算已用完：{reason}", "The budget is used up: {reason}"),
+    # verdicts without a verdict
+    "reflector_down": ("反思模型不可用：{reason}", "The reflector is not available: {reason}"),
+    "reflector_unreadable": (
+        "反思模型的回复无法读取：{reason}",
+        "The reflector's reply could not be read: {reason}",
+    ),
+    "quote_missing": (
+        "反思模型引用的话在结果里找不到",
+        "The reflector vouched with words that are not in the result",
+    ),
+    "evaluator_unknown": (
+        "有检查没能运行，结果无人担保",
+        "A check could not run, so nobody vouches for the result",
+    ),
+    "too_long": (
+        "计划超过了 {limit} 步的上限",
+        "The plan was longer than the limit of {limit} steps",
+    ),
+    "depends_on_failed": (
+        "它所依赖的一步没有完成：{steps}",
+        "A step it depends on was not done: {steps}",
+    ),
+    "planner_unreadable": (
+        "没有得到可用的计划：{reason}。请换一种说法，或换一个模型再试",
+        "No usable plan was made: {reason}. Put the goal differently, or try another model",
+    ),
+    # the answer
+    "not_done": ("没有完成：{step}。原因：{reason}。", "Not done: {step}. Reason: {reason}."),
+    "not_done_given_up": (
+        "没有完成：{step}。",
+        "Not done: {step}.",
+    ),
+    "unverified": (
+        "注意：以下内容没有得到核对：{steps}。",
+        "Note: nobody has verified this part: {steps}.",
+    ),
+    "answer_unverified": (
+        "注意：这份回答没有通过核对。",
+        "Note: this answer was not verified.",
+    ),
+    "not_reviewed": (
+        "（按设置没有核对：以上结果未经反思确认。）",
+        "(Not reviewed, by your settings: nothing above was confirmed by a look back.)",
+    ),
+    "nothing_done": (
+        "很抱歉，这件事没有办成。",
+        "Sorry, this could not be done.",
+    ),
+    "what_now": (
+        "建议核对所给的信息，或稍后再试。",
+        "Please check the details you gave, or try again later.",
+    ),
+    "exhausted": (
+        "运行因预算用完而提前结束（{reason}）。",
+        "The run ended early because its budget was used up ({reason}).",
+    ),
+    "hello": ("你好！有什么可以帮你的吗？", "Hello! What can I do for you?"),
+    "step_done": ("{result}", "{result}"),
+    "disclose": (
+        "没有说明这一部分没有完成：{step}（{reason}）",
+        "The answer hides that this part was not done: {step} ({reason})",
+    ),
+    "hint_disclose": (
+        "明确告诉用户这一部分没有完成以及原因：{step}（{reason}）；不要声称它已完成",
+        "Tell the user plainly that this was not done, and why: {step} ({reason}); "
+        "do not claim that it was",
+    ),
+    "uncovered": (
+        "没有提到已完成的一步的关键事实：{step}",
+        "The key facts of a completed step are left out: {step}",
+    ),
+    "hint_uncovered": (
+        "把这一步的结果写进回答：{step}",
+        "Put the result of this step into the answer: {step}",
+    ),
+    "wrong_language": ("回答的语言不对", "The answer is in the wrong language"),
+    "hint_language": ("用中文回答", "Answer in English"),
+    "after_partial_work": (
+        "{reason}；工具最后返回：{output}",
+        "{reason}; the tools last returned: {output}",
+    ),
+}
+
+
+def say(key: str, language: Language, **values: str) -> str:
+    """The phrase `key` in `language`, filled with `values`.
+
+    Raises:
+        KeyError: The phrase or one of its values does not exist; that is a bug of ours.
+    """
+    chinese, english = _PHRASES[key]
+    return (chinese if language == "zh" else english).format(**values)
+
+
+def phrase_keys() -> frozenset[str]:
+    """Every phrase there is, for the test that both languages take the same values."""
+    return frozenset(_PHRASES)

@@ -1,0 +1,200 @@
+"""From drafts to steps: numbering, a replan's place in the plan, and the rule that it differs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hansei.policies.drafts import ReplanDraft, StepDraft
+from hansei.policies.lint import Linted, only_tells
+from hansei.policies.phrases import say
+from hansei.policies.records import Step
+from hansei.policies.schedule import dependents
+from hansei.policies.text import identifiers, normal_id, similarity
+from hansei.policies.words import Language, Progress, StepStatus
+
+SAME_DESCRIPTION = 0.85
+"""From this similarity on, two descriptions with the same tool say the same thing.
+
+Tried on rewordings of order lookups: paraphrases with the same order number are caught by
+the number, so this only has to catch repetition word for word with small changes.
+"""
+
+
+def number_steps(
+    drafts: Sequence[StepDraft], *, first: int, known: Mapping[str, int] | None = None
+) -> tuple[list[Step], dict[str, int]]:
+    """Steps with growing ids (row P1), and which key of the model's became which id.
+
+    Args:
+        drafts: Linted drafts with unique keys.
+        first: The first new id.
+        known: Keys of earlier steps that may be depended on.
+    """
+    ids = dict(known or {})
+    ids |= {draft.id: first + i for i, draft in enumerate(drafts)}
+    steps = [
+        Step(
+            id=ids[draft.id],
+            description=draft.description.strip(),
+            tool=draft.tool,
+            depends_on=sorted({ids[key] for key in draft.depends_on if key in ids}),
+            needs_reflection=draft.needs_reflection,
+        )
+        for draft in drafts
+    ]
+    return steps, ids
+
+
+def cut_steps(
+    cut: Sequence[StepDraft], *, first: int, limit: int, language: Language
+) -> list[Step]:
+    """Steps beyond the limit, as skipped, so that the answer says they were left out."""
+    return [
+        Step(
+            id=first + i,
+            description=draft.description.strip(),
+            tool=draft.tool,
+            status=StepStatus.SKIPPED,
+            reason=say("too_long", language, limit=str(limit)),
+        )
+        for i, draft in enumerate(cut)
+    ]
+
+
+def repeats(draft: StepDraft | Step, failed: Iterable[Step]) -> Step | None:
+    """The failed step that a new one only repeats, if any.
+
+    Two steps are the same when they name the same tool and the same ids, codes and numbers,
+    or say the same in nearly the same words.
+    """
+    new_ids = {normal_id(i) for i in identifiers(draft.description)}
+    for step in failed:
+        if draft.tool != step.tool:
+            continue
+        old_ids = {normal_id(i) for i in identifiers(step.description)}
+        if draft.tool is not None and new_ids and new_ids == old_ids:
+            return step
+        if similarity(draft.description, step.description) >= SAME_DESCRIPTION:
+            return step
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Replanned:
+    """What a replan changes."""
+
+    steps: dict[int, Step]
+    """New and changed steps."""
+    new: list[int] = field(default_factory=list[int])
+    refused: list[str] = field(default_factory=list[str])
+    """Drafts that were refused because they repeat a failed step."""
+
+
+def novel_steps(
+    drafts: Sequence[StepDraft], steps: Mapping[int, Step]
+) -> tuple[list[StepDraft], list[str]]:
+    """The drafts that differ from every failed step, and the descriptions of the others.
+
+    What depends on a refused draft goes with it.
+    """
+    failed = [s for s in steps.values() if s.status is StepStatus.FAILED]
+    refused = {d.id for d in drafts if repeats(d, failed)}
+    while True:
+        more = {d.id for d in drafts if d.id not in refused and refused & set(d.depends_on)}
+        if not more:
+            break
+        refused |= more
+    kept = [d for d in drafts if d.id not in refused and not only_tells(d)]
+    return kept, [d.description for d in drafts if d.id in refused]
+
+
+def apply_replan(
+    steps: Mapping[int, Step],
+    due: Sequence[int],
+    linted: Linted,
+    draft: ReplanDraft,
+) -> Replanned:
+    """Put a replan's steps into the plan.
+
+    Completed steps stay. New steps are numbered on. A waiting step that the replan drops, or
+    that a new step says again, is replaced; one that depended on a failed step now depends on
+    what stands in for it; every other one stays as it is, because a replan that forgets a part
+    of the goal must not lose it in silence.
+
+    Args:
+        steps: All steps.
+        due: The failed steps that this replan is about.
+        linted: The replan's own steps, linted and novel.
+        draft: What the replanner said, for what it drops and gives up.
+    """
+    key_of = {i: str(i) for i in steps}
+    known = {key: i for i, key in key_of.items() if _may_be_depended_on(steps[i])}
+    fresh, ids = number_steps(linted.steps, first=max(steps, default=0) + 1, known=known)
+    given_up = {i for i in due if key_of[i] in draft.given_up}
+    fresh = _with_targets(fresh, linted.steps, ids, due, given_up)
+    changed = {s.id: s for s in fresh}
+    stand_ins = {i: [s.id for s in fresh if i in s.stands_in_for] for i in due}
+    for old in waiting(steps):
+        if key_of[old.id] in draft.drop or any(_says_again(new, old) for new in fresh):
+            again = [new.id for new in fresh if _says_again(new, old)]
+            changed[old.id] = old.model_copy(update={"status": StepStatus.REPLACED})
+            stand_ins[old.id] = again
+    for old in waiting(steps):
+        if old.id not in changed:
+            rebound = _rebind(old, stand_ins)
+            if rebound != old:
+                changed[old.id] = rebound
+    return Replanned(steps=changed, new=[s.id for s in fresh])
+
+
+def waiting(steps: Mapping[int, Step]) -> list[Step]:
+    """Steps that have not been begun."""
+    return [
+        s
+        for s in steps.values()
+        if s.status is StepStatus.PENDING and s.progress is Progress.WAITING and not s.attempts
+    ]
+
+
+def _may_be_depended_on(step: Step) -> bool:
+    return step.status in {StepStatus.PENDING, StepStatus.VERIFIED, StepStatus.ACCEPTED}
+
+
+def _with_targets(
+    fresh: Sequence[Step],
+    drafts: Sequence[StepDraft],
+    ids: Mapping[str, int],
+    due: Sequence[int],
+    given_up: set[int],
+) -> list[Step]:
+    """The new steps with what they stand in for.
+
+    Without a word about it, all of them stand in for every failed step that was not given up:
+    a failed step is only made good when everything that was planned in its place went well.
+    """
+    names = {str(i): i for i in due}
+    told = [[names[k] for k in d.stands_in_for if k in names] for d in drafts]
+    open_ones = [i for i in due if i not in given_up]
+    spoken_for = {i for item in told for i in item}
+    unspoken = [i for i in open_ones if i not in spoken_for]
+    result: list[Step] = []
+    for step, targets in zip(fresh, told, strict=True):
+        mine = targets if spoken_for else unspoken
+        result.append(step.model_copy(update={"stands_in_for": mine}))
+    return result
+
+
+def _says_again(new: Step, old: Step) -> bool:
+    same_words = similarity(new.description, old.description) >= SAME_DESCRIPTION
+    return new.tool == old.tool and same_words
+
+
+def _rebind(step: Step, stand_ins: Mapping[int, Sequence[int]]) -> Step:
+    targets = [t for d in step.depends_on for t in (stand_ins.get(d) or [d])]
+    unique = sorted(set(targets))
+    return step if unique == step.depends_on else step.model_copy(update={"depends_on": unique})
+
+
+def left_out(steps: Mapping[int, Step], due: Sequence[int]) -> list[Step]:
+    """Waiting steps that only a replan can save, because they depend on a failed step."""
+    lost = dependents(steps, due)
+    return [s for s in waiting(steps) if s.id in lost]

@@ -1,0 +1,76 @@
+"""What comes next: after a plan, after verdicts, after a replan, and where each edge leads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from hansei.policies.records import Step
+from hansei.policies.schedule import choose, in_flight, recover, skip_blocked, start
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentState
+from hansei.policies.words import AnswerStatus, RunStatus, StepStatus
+
+Next = Literal["executor", "replanner", "synthesizer", "end", "wait"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Changes that follow from where the steps stand."""
+
+    steps: dict[int, Step] = field(default_factory=dict[int, Step])
+    dispatch: list[int] = field(default_factory=list[int])
+
+
+def advance(
+    steps: Mapping[int, Step],
+    order: Sequence[int],
+    settings: Settings,
+    *,
+    replan_due: Sequence[int] = (),
+    stopped: bool = False,
+) -> Move:
+    """Settle what can be settled, and start what may run.
+
+    Failed steps whose stand-ins went well recover, steps that can never run are skipped, and
+    ready steps get a new attempt, written down before any of its calls is made.
+
+    Args:
+        steps: All steps.
+        order: Ids in the order of the plan.
+        settings: Limits of the run.
+        replan_due: Failed steps that wait for the replanner; nothing new begins meanwhile.
+        stopped: A budget is used up, so nothing more is started and what waits is skipped.
+    """
+    current = dict(steps)
+    changed = recover(current)
+    current |= changed
+    blocked = skip_blocked(current, spare=replan_due)
+    changed |= blocked
+    current |= blocked
+    if stopped:
+        waiting = {
+            i: s.model_copy(update={"status": StepStatus.SKIPPED})
+            for i, s in current.items()
+            if s.status is StepStatus.PENDING and i not in in_flight(current)
+        }
+        return Move(steps={**changed, **waiting})
+    chosen = choose(
+        current, order, max_parallel=settings.max_parallel, only_retries=bool(replan_due)
+    )
+    changed |= {i: start(current[i]) for i in chosen}
+    return Move(steps=changed, dispatch=chosen)
+
+
+def next_node(state: AgentState) -> Next:
+    """Where a run goes from planner, reflector and replanner: a pure function of the state."""
+    if state.status is not RunStatus.RUNNING:
+        return "end"
+    if state.dispatch:
+        return "executor"
+    if in_flight(state.steps):
+        return "wait"
+    if state.replan_due:
+        return "replanner"
+    if state.answer_status in {AnswerStatus.NONE, AnswerStatus.PENDING}:
+        return "synthesizer"
+    return "end"

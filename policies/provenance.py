@@ -1,0 +1,106 @@
+"""Where tool arguments come from (row P18), and when two calls are the same call."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from hansei.policies.records import Step, ToolCall
+from hansei.policies.text import identifiers, normal_id
+from hansei.tools.outcome import OutcomeStatus
+
+_ID_ARGUMENT = re.compile(
+    r"(?:^|_)(?:id|ids|no|num|number|code|sku|order|tracking|account|phone|invoice|ticket)(?:$|_)",
+    re.IGNORECASE,
+)
+"""Argument names that say "this is an id", so that short ones are looked at too."""
+
+_DIGITS = re.compile(r"\d")
+
+
+def canonical(args: Mapping[str, JsonValue]) -> str:
+    """Arguments as one text that is equal when they are: sorted keys, no spaces of layout."""
+    return json.dumps(args, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def invented(args: Mapping[str, JsonValue], sources: Iterable[str]) -> list[str]:
+    """Ids, numbers and codes in the arguments that stand in none of the sources.
+
+    Args:
+        args: The arguments of a call.
+        sources: The goal, the step, its inputs, and the evidence so far.
+    """
+    known = normal_id(" ".join(sources))
+    found: list[str] = []
+    for name, value in _leaves(args, ""):
+        candidates = identifiers(value)
+        if _ID_ARGUMENT.search(name) and _DIGITS.search(value) and not candidates:
+            candidates = [value]
+        found += [c for c in candidates if normal_id(c) not in known]
+    return list(dict.fromkeys(found))
+
+
+def _leaves(value: JsonValue | Mapping[str, JsonValue], name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, name)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield name, str(value)
+
+
+MAX_REAL_RUNS = 2
+"""Times that one identical failing call really runs in one step: the call, and one more in case
+the failure was passing. Three identical calls are what users report as a loop."""
+
+
+def from_record(
+    call: ToolCall, mine: Sequence[ToolCall], given_up: Sequence[ToolCall]
+) -> ToolCall | None:
+    """The earlier call that answers this identical one, if it need not run again.
+
+    A call that had a definite answer (a result, or that there is none) keeps it. One that
+    failed in this step may be tried once more; one that failed in a step that was given up
+    is no new way.
+
+    Args:
+        call: The call that is asked for.
+        mine: Calls of this step so far, of all attempts.
+        given_up: Calls of the failed steps that this step stands in for.
+    """
+    same = [c for c in mine if _same(c, call) and c.outcome is not OutcomeStatus.REFUSED]
+    for old in reversed(same):
+        if old.outcome is not OutcomeStatus.ERROR:
+            return old
+    real = [c for c in same if not c.from_record]
+    if len(real) >= MAX_REAL_RUNS:
+        return real[-1]
+    others = [c for c in given_up if _same(c, call) and c.outcome is not OutcomeStatus.REFUSED]
+    return others[-1] if others else None
+
+
+def _same(old: ToolCall, call: ToolCall) -> bool:
+    return old.name == call.name and old.args == call.args and old.outcome is not None
+
+
+def calls_of(step: Step) -> list[ToolCall]:
+    """All calls of a step, of all its attempts, in order."""
+    return [call for attempt in step.attempts for call in attempt.calls]
+
+
+def given_up_calls(step: Step, steps: Mapping[int, Step]) -> list[ToolCall]:
+    """Calls of the failed steps that this step stands in for, as far back as they go."""
+    record: list[ToolCall] = []
+    seen: set[int] = set()
+    todo = list(step.stands_in_for)
+    while todo:
+        failed = steps.get(todo.pop())
+        if failed is None or failed.id in seen:
+            continue
+        seen.add(failed.id)
+        record = [*calls_of(failed), *record]
+        todo += failed.stands_in_for
+    return record

@@ -1,0 +1,167 @@
+"""The state of a run and its reducers."""
+
+import operator
+from collections.abc import Mapping
+from typing import Annotated
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+from pydantic import BaseModel, Field
+
+from hansei.policies.budget import Spent
+from hansei.policies.records import (
+    AnswerAttempt,
+    Condition,
+    Reflection,
+    RoleUsage,
+    Step,
+    ToolCall,
+    VerdictRecord,
+)
+from hansei.policies.words import (
+    AnswerStatus,
+    Language,
+    Progress,
+    RunStatus,
+    StepStatus,
+    Verdict,
+    VerdictSource,
+)
+
+STATE_VERSION = 1
+"""Version of the shape below. Raise it when an old checkpoint would be read wrongly."""
+
+
+def merge_steps(
+    left: Mapping[int, Step], right: Mapping[int | str, Step | Mapping[str, object]]
+) -> dict[int, Step]:
+    """Merge steps by id.
+
+    A whole `Step` replaces the one that is there. A partial mapping, which is what Studio
+    and `update_state` send, is merged into it and validated, so that an edit of one field
+    does not destroy the rest. Keys may be numbers written as text. A status set by hand
+    is recorded with the source `human`.
+
+    Raises:
+        ValueError: A key is no number, or a value does not fit the step.
+    """
+    merged = dict(left)
+    for key, value in right.items():
+        step_id = int(key)
+        if isinstance(value, Step):
+            merged[step_id] = value
+            continue
+        old = merged.get(step_id, Step(id=step_id))
+        new = Step.model_validate({**old.model_dump(), **value, "id": step_id})
+        merged[step_id] = _edited_by_hand(old, new)
+    return merged
+
+
+_VERDICT_OF_STATUS = {StepStatus.VERIFIED: Verdict.PASS, StepStatus.FAILED: Verdict.REPLAN}
+"""The verdict that a human states by setting a status."""
+
+
+def _edited_by_hand(old: Step, new: Step) -> Step:
+    if new.status == old.status:
+        return new
+    record = VerdictRecord(
+        verdict=_VERDICT_OF_STATUS.get(new.status),
+        source=VerdictSource.HUMAN,
+        attempt=max(1, len(new.attempts)),
+    )
+    progress = Progress.WAITING if new.status is StepStatus.PENDING else Progress.FINISHED
+    return new.model_copy(update={"verdicts": [*new.verdicts, record], "progress": progress})
+
+
+def add_usage(
+    left: Mapping[str, RoleUsage], right: Mapping[str, RoleUsage]
+) -> dict[str, RoleUsage]:
+    """Add up what each role has cost."""
+    total = dict(left)
+    for role, cost in right.items():
+        old = total.get(role, RoleUsage())
+        total[role] = RoleUsage(
+            calls=old.calls + cost.calls,
+            input_tokens=old.input_tokens + cost.input_tokens,
+            output_tokens=old.output_tokens + cost.output_tokens,
+            estimated=old.estimated or cost.estimated,
+        )
+    return total
+
+
+class AgentInput(BaseModel):
+    """What a run is started with: a goal, or messages whose last human one is the goal."""
+
+    goal: str = Field(default="", description="What to do, in your own words.")
+    messages: list[AnyMessage] = Field(
+        default_factory=list[AnyMessage],
+        description="A conversation; its last human message is the goal.",
+    )
+
+
+class AgentState(BaseModel):
+    """Everything a run knows. What is not in here does not survive a crash."""
+
+    state_version: int = STATE_VERSION
+    goal: str = ""
+    messages: Annotated[list[AnyMessage], add_messages] = Field(default_factory=list[AnyMessage])
+    asked: str = Field(default="", description="id of the message that was taken as the goal")
+    asked_goal: str = Field(default="", description="the goal that the last run worked on")
+    run_id: str = ""
+    started_at: float = Field(default=0.0, description="seconds since the epoch")
+    language: Language = "en"
+    conditions: list[Condition] = Field(default_factory=list[Condition])
+    brief: str = Field(default="", description="one line: what the answer must cover")
+    notes: list[str] = Field(
+        default_factory=list[str], description="what the plan lint corrected, in plain words"
+    )
+    steps: Annotated[dict[int, Step], merge_steps] = Field(default_factory=dict[int, Step])
+    order: list[int] = Field(default_factory=list[int])
+    dispatch: list[int] = Field(
+        default_factory=list[int], description="steps that the next edge hands to the executor"
+    )
+    replan_due: list[int] = Field(
+        default_factory=list[int], description="failed steps that wait for the replanner"
+    )
+    replans: int = Field(default=0, description="replans spent, counted before they are made")
+    reflections: Annotated[list[Reflection], operator.add] = Field(default_factory=list[Reflection])
+    usage: Annotated[dict[str, RoleUsage], add_usage] = Field(default_factory=dict[str, RoleUsage])
+    bound: int = Field(default=0, description="most model calls this run can make")
+    answer: str = ""
+    answer_status: AnswerStatus = AnswerStatus.NONE
+    answer_reason: str = ""
+    answer_hint: str = ""
+    answer_attempts: list[AnswerAttempt] = Field(default_factory=list[AnswerAttempt])
+    status: RunStatus = RunStatus.RUNNING
+    verified: bool = Field(default=False, description="every part that counts was verified")
+    reason: str = Field(default="", description="why the run failed")
+    exhausted: str = Field(default="", description="the budget that ended the run, if one did")
+
+
+class StepInput(BaseModel):
+    """The result of a step that another one depends on."""
+
+    step: int = 0
+    description: str = ""
+    result: str = ""
+    evidence: str = Field(default="", description="beginnings of what its tools returned")
+
+
+class StepTask(BaseModel):
+    """What executor and tools get: one step and what it is bound to.
+
+    The goal travels along for the provenance rule (P18); the executor's prompt shows it
+    only when `goal_blind` is off.
+    """
+
+    step: Step = Field(default_factory=Step)
+    inputs: list[StepInput] = Field(default_factory=list[StepInput])
+    given_up: list[ToolCall] = Field(
+        default_factory=list[ToolCall],
+        description="calls of the failed steps that this one stands in for",
+    )
+    goal: str = ""
+    language: Language = "en"
+    run_id: str = ""
+    started_at: float = 0.0
+    spent: Spent = Field(default_factory=Spent)
