@@ -1,0 +1,1 @@
+"""The work of one node a file: read the state, ask, return a partial update."""

@@ -1,0 +1,206 @@
+"""Each node as LangGraph sees it: read the state, drive the body, return a partial update."""
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import get_runtime
+from langgraph.types import Command, Overwrite, Send
+
+from hansei.nodes.effects import Body, adrive, drive
+from hansei.nodes.executor import Turn, execute, fault
+from hansei.nodes.kit import Kit, NodeSession
+from hansei.nodes.planner import plan
+from hansei.nodes.reflector import reflect_on_steps
+from hansei.nodes.replanner import replan
+from hansei.nodes.reviewer import review_answer
+from hansei.nodes.synthesizer import synthesize
+from hansei.nodes.tool_runner import run_tools
+from hansei.policies.budget import Spent
+from hansei.policies.phrases import say
+from hansei.policies.provenance import given_up_calls
+from hansei.policies.schedule import in_flight
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentState, StepInput, StepTask
+from hansei.policies.words import AnswerStatus, Fault
+
+logger = logging.getLogger(__name__)
+
+Update = dict[str, object]
+R = TypeVar("R")
+
+StateBody = Callable[[AgentState, Kit, Settings], Body[Update]]
+TaskBody = Callable[[StepTask, Kit, Settings], Body[Turn]]
+
+
+def state_node(body: StateBody, kit: Kit) -> RunnableLambda[AgentState, Update]:
+    """A node that sees the whole state."""
+
+    def run(state: AgentState) -> Update:
+        session = _open(kit, state)
+        return _closed(drive(body(state, kit, session.settings), session), session)
+
+    async def arun(state: AgentState) -> Update:
+        session = _open(kit, state)
+        return _closed(await adrive(body(state, kit, session.settings), session), session)
+
+    return RunnableLambda(run, afunc=arun)
+
+
+def task_node(body: TaskBody, kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
+    """A node that sees one step. What goes wrong inside it fails the step, not the run (P7)."""
+
+    def run(task: StepTask) -> Command[str]:
+        session = _open_task(kit, task)
+        try:
+            turn = drive(body(task, kit, session.settings), session)
+        except GraphBubbleUp:
+            raise
+        except Exception as exc:  # noqa: BLE001 - whatever it was, the step failed with it
+            turn = _broken(task, exc)
+        return _onward(task, turn, session)
+
+    async def arun(task: StepTask) -> Command[str]:
+        session = _open_task(kit, task)
+        try:
+            turn = await adrive(body(task, kit, session.settings), session)
+        except GraphBubbleUp:
+            raise
+        except Exception as exc:  # noqa: BLE001 - whatever it was, the step failed with it
+            turn = _broken(task, exc)
+        return _onward(task, turn, session)
+
+    return RunnableLambda(run, afunc=arun)
+
+
+def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
+    if state.answer_status is AnswerStatus.PENDING:
+        return review_answer(state, kit, settings)
+    return reflect_on_steps(state, kit, settings)
+
+
+def planner(kit: Kit) -> RunnableLambda[AgentState, Update]:
+    """Goal to plan."""
+    return state_node(plan, kit)
+
+
+def executor(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
+    """One model call on one step."""
+    return task_node(execute, kit)
+
+
+def tools(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
+    """The tool calls of one round of one step."""
+    return task_node(run_tools, kit)
+
+
+def reflector(kit: Kit) -> RunnableLambda[AgentState, Update]:
+    """The look back: at finished steps, or at the answer."""
+    return state_node(_reflect, kit)
+
+
+def replanner(kit: Kit) -> RunnableLambda[AgentState, Update]:
+    """What takes the place of what failed."""
+    return state_node(replan, kit)
+
+
+def synthesizer(kit: Kit) -> RunnableLambda[AgentState, Update]:
+    """Results and failures to an answer."""
+    return state_node(synthesize, kit)
+
+
+def tasks(state: AgentState) -> list[Send]:
+    """The steps to hand to the executor, each with what it is bound to."""
+    spent = spent_of(state)
+    return [
+        Send(
+            "executor",
+            StepTask(
+                step=state.steps[i],
+                inputs=[_input(state, d) for d in state.steps[i].depends_on if d in state.steps],
+                given_up=given_up_calls(state.steps[i], state.steps),
+                goal=state.goal,
+                language=state.language,
+                run_id=state.run_id,
+                started_at=state.started_at,
+                spent=spent,
+            ),
+        )
+        for i in state.dispatch
+        if i in state.steps
+    ]
+
+
+def _input(state: AgentState, step_id: int) -> StepInput:
+    step = state.steps[step_id]
+    outputs = [call.output for call in step.last_attempt.calls]
+    return StepInput(
+        step=step_id,
+        description=step.description,
+        result=step.result,
+        evidence="\n".join(outputs),
+    )
+
+
+def spent_of(state: AgentState) -> Spent:
+    """What the state knows to be spent."""
+    return Spent(
+        calls=sum(u.calls for u in state.usage.values()),
+        tokens=sum(u.input_tokens + u.output_tokens for u in state.usage.values()),
+    )
+
+
+def _settings(kit: Kit) -> Settings:
+    context: object = get_runtime(Settings).context
+    if context is None:
+        return kit.settings
+    if not isinstance(context, Settings):
+        context = Settings.model_validate(context)
+    return kit.settings.overridden_by(context)
+
+
+def _open(kit: Kit, state: AgentState) -> NodeSession:
+    kit.ledger.sync(state.run_id, spent_of(state), alone=not in_flight(state.steps))
+    return _session(kit, state.run_id, state.started_at)
+
+
+def _open_task(kit: Kit, task: StepTask) -> NodeSession:
+    kit.ledger.sync(task.run_id, task.spent, alone=False)
+    return _session(kit, task.run_id, task.started_at)
+
+
+def _session(kit: Kit, run_id: str, started_at: float) -> NodeSession:
+    config: RunnableConfig = get_config()
+    return NodeSession(
+        kit=kit,
+        settings=_settings(kit),
+        config=config,
+        store=get_runtime(Settings).store,
+        run_id=run_id,
+        started_at=started_at,
+    )
+
+
+def _closed(update: Update, session: NodeSession) -> Update:
+    if "usage" in update:
+        # The planner starts a run: what it has spent itself is the first of it.
+
+        return {**update, "usage": Overwrite(session.usage)}
+    return {**update, "usage": session.usage}
+
+
+def _broken(task: StepTask, exc: Exception) -> Turn:
+    logger.exception("step %d ended with an exception", task.step.id)
+    reason = say("fault_exception", task.language, reason=f"{type(exc).__name__}: {exc}"[:200])
+    return fault(task.step, Fault.EXCEPTION, reason)
+
+
+def _onward(task: StepTask, turn: Turn, session: NodeSession) -> Command[str]:
+    update: Update = {"steps": {turn.step.id: turn.step}, "usage": session.usage}
+    if turn.goto == "reflector":
+        return Command(update=update, goto="reflector")
+    onward = task.model_copy(update={"step": turn.step})
+    return Command(update=update, goto=Send(turn.goto, onward))

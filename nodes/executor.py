@@ -1,0 +1,220 @@
+"""The executor: one model call on one step, which asks for tools or states the result."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from pydantic import JsonValue
+
+from hansei.nodes.effects import Body, ModelCall, ModelReply, RequestedCall, ask_model, ask_recall
+from hansei.nodes.kit import Kit
+from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
+from hansei.policies.fencing import capped, plain
+from hansei.policies.phrases import say
+from hansei.policies.provenance import canonical
+from hansei.policies.reading import strip_thinking
+from hansei.policies.records import Attempt, Round, Step, ToolCall
+from hansei.policies.settings import Settings
+from hansei.policies.state import StepTask
+from hansei.policies.tool_text import looks_like_tool_call, read_tool_calls
+from hansei.policies.words import Fault, Progress
+from hansei.tools.outcome import OutcomeStatus
+
+OUTPUT_CAP = 6000
+"""Characters of one tool output that the executor reads: about 3000 tokens of Chinese."""
+
+RESULT_CAP = 6000
+"""Characters of a step's stated result: ten times what a good one needs."""
+
+Goto = Literal["tools", "executor", "reflector"]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The step after one turn of the executor or the tools, and where it goes."""
+
+    step: Step
+    goto: Goto
+
+
+def with_attempt(step: Step, attempt: Attempt) -> Step:
+    """The step with its last attempt replaced."""
+    return step.model_copy(update={"attempts": [*step.attempts[:-1], attempt]})
+
+
+def finish(step: Step, attempt: Attempt) -> Turn:
+    """The attempt is over: its step waits to be judged."""
+    done = with_attempt(step, attempt)
+    return Turn(done.model_copy(update={"progress": Progress.FINISHED}), "reflector")
+
+
+def fault(step: Step, kind: Fault, reason: str) -> Turn:
+    """The attempt ended without a result."""
+    attempt = step.last_attempt.model_copy(update={"fault": kind, "fault_reason": reason})
+    return finish(step, attempt)
+
+
+def execute(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
+    """One turn: ask the model, then go to the tools, once more around, or to the reflector."""
+    attempt = task.step.last_attempt
+    rounds_left = len(attempt.rounds) < settings.max_tool_rounds
+    may_call = rounds_left and bool(kit.tools)
+    messages = yield from _messages(task, settings)
+    if not may_call and attempt.calls:
+        messages.append(HumanMessage(block("executor", "last", task.language, **_FILL)))
+    tools = tuple(kit.tools.values()) if may_call else ()
+    reply = yield from ask_model(ModelCall(role="executor", messages=messages, tools=tools))
+    return decide(task, reply, kit, may_call=may_call, rounds_left=rounds_left)
+
+
+_FILL: dict[str, object] = {}
+"""Blocks without variables take none."""
+
+
+def decide(
+    task: StepTask, reply: ModelReply, kit: Kit, *, may_call: bool, rounds_left: bool
+) -> Turn:
+    """Where one reply of the model leads: a pure function."""
+    step, attempt, language = task.step, task.step.last_attempt, task.language
+    if reply.refused:
+        return fault(step, Fault.BUDGET, reply.refused)
+    if reply.failure:
+        return fault(step, Fault.ENDPOINT, say("fault_endpoint", language, reason=reply.failure))
+    text = strip_thinking(reply.text).strip()
+    calls = list(reply.calls) or _calls_in(text, kit)
+    if reply.calls and looks_like_tool_call(text, kit.schemas):
+        text = ""
+    if calls and may_call:
+        spoken = text if reply.calls else ""
+        return _around(step, attempt, Round(text=spoken, calls=_recorded(calls, attempt)), "tools")
+    if calls or looks_like_tool_call(text, kit.schemas):
+        if rounds_left and not calls and not _nudged(attempt):
+            return _around(step, attempt, Round(), "executor")
+        return fault(step, Fault.ONLY_CALLS, _only_calls(attempt, task))
+    if text:
+        result = capped(text, RESULT_CAP)
+        done = attempt.model_copy(update={"result": result, "truncated": reply.truncated})
+        return finish(step, done)
+    said = next((r.text for r in reversed(attempt.rounds) if r.text), "")
+    if said:
+        return finish(step, attempt.model_copy(update={"result": capped(said, RESULT_CAP)}))
+    if rounds_left and not _nudged(attempt):
+        return _around(step, attempt, Round(), "executor")
+    return fault(step, Fault.EMPTY_REPLY, say("fault_empty_reply", language))
+
+
+def _nudged(attempt: Attempt) -> bool:
+    """A round without calls is a nudge; one is enough."""
+    return any(not r.calls for r in attempt.rounds)
+
+
+def _around(step: Step, attempt: Attempt, turn: Round, goto: Goto) -> Turn:
+    rounds = [*attempt.rounds, turn]
+    return Turn(with_attempt(step, attempt.model_copy(update={"rounds": rounds})), goto)
+
+
+def _only_calls(attempt: Attempt, task: StepTask) -> str:
+    reason = say("fault_only_calls", task.language)
+    outputs = [c.output for c in attempt.calls if c.outcome is OutcomeStatus.OK]
+    if not outputs:
+        return reason
+    last = plain(outputs[-1])[:200]
+    return say("after_partial_work", task.language, reason=reason, output=last)
+
+
+def _calls_in(text: str, kit: Kit) -> list[RequestedCall]:
+    return [
+        RequestedCall(id="", name=call.name, args=dict(call.args))
+        for call in read_tool_calls(text, kit.schemas)
+    ]
+
+
+def _recorded(calls: Sequence[RequestedCall], attempt: Attempt) -> list[ToolCall]:
+    """The calls as records; those that cannot be read already have their outcome."""
+    place = len(attempt.rounds) + 1
+    return [
+        ToolCall(
+            id=call.id or f"call_{attempt.number}_{place}_{i}",
+            name=call.name,
+            args=canonical(call.args),
+            outcome=OutcomeStatus.ERROR if call.invalid else None,
+            reason=call.invalid,
+            output=call.invalid,
+            size=len(call.invalid),
+        )
+        for i, call in enumerate(calls, start=1)
+    ]
+
+
+def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
+    """The conversation of this attempt, rebuilt from its record."""
+    step, attempt, language = task.step, task.step.last_attempt, task.language
+    shown = settings.retry_mode
+    failed_text = ""
+    if shown == "repair" and len(step.attempts) > 1:
+        failed_text = plain(step.attempts[-2].result)
+    messages = render(
+        "executor",
+        language,
+        description=step.description,
+        tool=step.tool if settings.max_tool_rounds else None,
+        goal="" if settings.goal_blind else task.goal,
+        inputs=[
+            {"description": item.description, "result": plain(item.result)} for item in task.inputs
+        ],
+        hint=plain(attempt.hint) if shown != "resample" else "",
+        failed_text=failed_text,
+        finished_calls=[
+            f"{call.name}({call.args}) → {plain(call.output)[:200]}"
+            for call in _finished_calls(task)
+        ],
+        answer_language=LANGUAGE_NAMES[language][language],
+    )
+    for turn in attempt.rounds:
+        if not turn.calls:
+            messages.append(HumanMessage(block("executor", "nudge", language, **_FILL)))
+            continue
+        messages.append(
+            AIMessage(
+                content=turn.text,
+                tool_calls=[
+                    {"id": c.id, "name": c.name, "args": _args(c), "type": "tool_call"}
+                    for c in turn.calls
+                ],
+            )
+        )
+        for call in turn.calls:
+            output = yield from whole_output(call)
+            bad = call.outcome is not OutcomeStatus.OK
+            messages.append(
+                ToolMessage(
+                    content=capped(plain(output), OUTPUT_CAP)
+                    or say("empty", language, tool=call.name),
+                    tool_call_id=call.id,
+                    name=call.name,
+                    status="error" if bad else "success",
+                )
+            )
+    return messages
+
+
+def _finished_calls(task: StepTask) -> list[ToolCall]:
+    """Successful calls of earlier attempts, and of the failed steps this one stands in for."""
+    earlier = [c for a in task.step.attempts[:-1] for c in a.calls]
+    done = [c for c in [*task.given_up, *earlier] if c.outcome is OutcomeStatus.OK]
+    return list({(c.name, c.args): c for c in done}.values())
+
+
+def whole_output(call: ToolCall) -> Body[str]:
+    """The whole output of a call: from the store when it is kept there."""
+    if not call.ref:
+        return call.output
+    found = yield from ask_recall(call.ref)
+    return call.output if found is None else found
+
+
+def _args(call: ToolCall) -> dict[str, JsonValue]:
+    value: JsonValue = json.loads(call.args)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,161 @@
+"""What the nodes of one agent share, and the session that answers one node's requests."""
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp
+from langgraph.prebuilt import ToolNode
+from langgraph.store.base import BaseStore
+from pydantic import JsonValue
+
+from hansei.nodes.effects import ModelCall, ModelReply, Recall, Remember, RunTool, ToolReply
+from hansei.nodes.ledger import Ledger
+from hansei.nodes.models import ModelPort
+from hansei.policies.checks import Check
+from hansei.policies.records import RoleUsage
+from hansei.policies.settings import Settings
+from hansei.policies.state import add_usage
+from hansei.policies.words import Role
+
+logger = logging.getLogger(__name__)
+
+OUTPUTS = ("hansei", "outputs")
+"""Namespace of long tool outputs in the store."""
+
+
+@dataclass(frozen=True)
+class Kit:
+    """Models, tools, checks and settings of one agent."""
+
+    models: Mapping[Role, ModelPort]
+    tools: Mapping[str, BaseTool]
+    schemas: Mapping[str, dict[str, JsonValue]]
+    """JSON schema of each tool's arguments."""
+    settings: Settings
+    effects: frozenset[str] = frozenset()
+    """Tools that change something."""
+    volatile: frozenset[str] = frozenset()
+    """Tools whose identical call is run again rather than answered from the record."""
+    checks: Sequence[Check] = ()
+    ledger: Ledger = field(default_factory=Ledger)
+
+
+@dataclass
+class NodeSession:
+    """Answers one node's requests and keeps what they cost."""
+
+    kit: Kit
+    settings: Settings
+    config: RunnableConfig
+    store: BaseStore | None
+    run_id: str
+    started_at: float = 0.0
+    usage: dict[str, RoleUsage] = field(default_factory=dict[str, RoleUsage])
+    refused: str = ""
+    """The budget that forbade a call in this node, if one did."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def call_model(self, call: ModelCall) -> ModelReply:
+        """Make one model call, if the budgets allow it."""
+        refused = self._admit(call.role)
+        if refused:
+            return ModelReply(refused=refused)
+        reply, usage = self.kit.models[call.role].invoke(call)
+        self._spend(call.role, usage)
+        return reply
+
+    async def acall_model(self, call: ModelCall) -> ModelReply:
+        """Make one model call, if the budgets allow it."""
+        refused = self._admit(call.role)
+        if refused:
+            return ModelReply(refused=refused)
+        reply, usage = await self.kit.models[call.role].ainvoke(call)
+        self._spend(call.role, usage)
+        return reply
+
+    def run_tool(self, run: RunTool) -> ToolReply:
+        """Run one tool call; what it raises becomes its output."""
+        try:
+            result: object = _tool_node(run.tool).invoke(_tool_input(run), self.config)
+        except GraphBubbleUp:
+            raise
+        except Exception as exc:  # noqa: BLE001 - a tool may raise anything; it is data here
+            return _raised(run, exc)
+        return _tool_reply(result)
+
+    async def arun_tool(self, run: RunTool) -> ToolReply:
+        """Run one tool call; what it raises becomes its output. A sync tool runs in a thread."""
+        try:
+            result: object = await _tool_node(run.tool).ainvoke(_tool_input(run), self.config)
+        except GraphBubbleUp:
+            raise
+        except Exception as exc:  # noqa: BLE001 - a tool may raise anything; it is data here
+            return _raised(run, exc)
+        return _tool_reply(result)
+
+    def remember(self, item: Remember) -> bool:
+        """Keep a long text in the store."""
+        if self.store is None:
+            return False
+        self.store.put(OUTPUTS, item.key, {"text": item.text}, index=False)
+        return True
+
+    async def aremember(self, item: Remember) -> bool:
+        """Keep a long text in the store."""
+        if self.store is None:
+            return False
+        await self.store.aput(OUTPUTS, item.key, {"text": item.text}, index=False)
+        return True
+
+    def recall(self, item: Recall) -> str | None:
+        """Read a long text back."""
+        found = None if self.store is None else self.store.get(OUTPUTS, item.key)
+        return None if found is None else str(found.value["text"])
+
+    async def arecall(self, item: Recall) -> str | None:
+        """Read a long text back."""
+        found = None if self.store is None else await self.store.aget(OUTPUTS, item.key)
+        return None if found is None else str(found.value["text"])
+
+    def _admit(self, role: Role) -> str:
+        refused = self.kit.ledger.admit(
+            self.run_id, self.settings, role=role, started_at=self.started_at
+        )
+        if refused:
+            with self._lock:
+                self.refused = refused
+        return refused
+
+    def _spend(self, role: Role, usage: RoleUsage) -> None:
+        self.kit.ledger.add_tokens(self.run_id, usage.input_tokens + usage.output_tokens)
+        with self._lock:
+            self.usage = add_usage(self.usage, {role: usage})
+
+
+def _tool_node(tool: BaseTool) -> ToolNode:
+    """LangGraph's own tool runner: it validates arguments and injects what a tool asks for."""
+    return ToolNode([tool], handle_tool_errors=True)
+
+
+def _tool_input(run: RunTool) -> dict[str, list[AIMessage]]:
+    call = {"name": run.call.name, "args": run.call.args, "id": run.call.id, "type": "tool_call"}
+    return {"messages": [AIMessage(content="", tool_calls=[call])]}
+
+
+def _tool_reply(result: object) -> ToolReply:
+    messages = result.get("messages") if isinstance(result, dict) else result
+    if isinstance(messages, list):
+        for message in messages:
+            if isinstance(message, ToolMessage):
+                return ToolReply(output=message.text, raised=message.status == "error")
+    return ToolReply(output="")
+
+
+def _raised(run: RunTool, exc: Exception) -> ToolReply:
+    logger.warning("the tool %s raised %s", run.call.name, type(exc).__name__)
+    return ToolReply(output=f"{type(exc).__name__}: {exc}", raised=True)

@@ -1,0 +1,239 @@
+"""The only way to a model: one logical request, its reply as data, never an exception.
+
+Structured replies are asked for by JSON schema, then by function calling, then in JSON mode,
+then by the prompt alone. What an endpoint refuses is remembered for the process. Retries of
+HTTP belong to the client; this module only asks again when an endpoint answered 200 with
+something that is no chat completion at all, which clients do not retry.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import httpx
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.runnables import Runnable
+from langgraph.errors import GraphBubbleUp
+from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+
+from hansei.nodes.effects import ModelCall, ModelReply, RequestedCall
+from hansei.policies.records import RoleUsage
+
+logger = logging.getLogger(__name__)
+
+Method = Literal["json_schema", "function_calling", "json_mode", "prompt"]
+METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "prompt")
+"""Ways to ask for a structured reply, best first."""
+
+_REFUSED_STATUS = frozenset({400, 404, 405, 415, 422, 501})
+"""Answers that mean "not this way": the next method is tried, and this one never again."""
+
+_JUNK = (ValueError, TypeError, IndexError, KeyError, AttributeError)
+"""What langchain-openai raises when a 200 is no chat completion; asked again once."""
+
+
+@dataclass
+class Capabilities:
+    """What the endpoint of a model was found to refuse."""
+
+    methods: list[Method] = field(default_factory=lambda: list(METHODS))
+    tools: bool = True
+
+
+class ModelPort:
+    """One chat model, asked in the best way that its endpoint understands."""
+
+    def __init__(self, model: BaseChatModel, capabilities: Capabilities) -> None:
+        self._model = model
+        self._can = capabilities
+
+    def invoke(self, call: ModelCall) -> tuple[ModelReply, RoleUsage]:
+        """Make one logical request."""
+        again = True
+        while True:
+            method = self._method(call)
+            try:
+                message = _message(self._bound(call, method).invoke(list(call.messages)))
+            except GraphBubbleUp:
+                raise
+            except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here
+                step = self._after(exc, call, method, again=again)
+                if isinstance(step, ModelReply):
+                    return step, _estimate(call, step)
+                again = again and step != "junk"
+                continue
+            return _reply(message, call), _usage(message, call)
+
+    async def ainvoke(self, call: ModelCall) -> tuple[ModelReply, RoleUsage]:
+        """Make one logical request."""
+        again = True
+        while True:
+            method = self._method(call)
+            try:
+                message = _message(await self._bound(call, method).ainvoke(list(call.messages)))
+            except GraphBubbleUp:
+                raise
+            except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here
+                step = self._after(exc, call, method, again=again)
+                if isinstance(step, ModelReply):
+                    return step, _estimate(call, step)
+                again = again and step != "junk"
+                continue
+            return _reply(message, call), _usage(message, call)
+
+    def _method(self, call: ModelCall) -> Method:
+        return self._can.methods[0] if call.schema is not None else "prompt"
+
+    def _bound(self, call: ModelCall, method: Method) -> Runnable[LanguageModelInput, object]:
+        if call.schema is not None and method != "prompt":
+            structured: Callable[..., Runnable[LanguageModelInput, object]] = (
+                self._model.with_structured_output
+            )
+            return structured(call.schema, method=method, include_raw=True)
+        if call.tools and self._can.tools:
+            return self._model.bind_tools(list(call.tools))
+        return self._model
+
+    def _after(
+        self, exc: Exception, call: ModelCall, method: Method, *, again: bool
+    ) -> Literal["method", "junk"] | ModelReply:
+        """What to do after a failed try: another method, once more, or a failure as data."""
+        cut = _cut_message(exc)
+        if cut is not None:
+            return ModelReply(text=cut, truncated=True)
+        refused = isinstance(exc, APIStatusError) and exc.status_code in _REFUSED_STATUS
+        unsupported = isinstance(exc, NotImplementedError)
+        if method != "prompt" and (refused or unsupported or _not_this_way(exc)):
+            if method in self._can.methods:
+                self._can.methods.remove(method)
+            logger.info("the endpoint does not take %s; using %s", method, self._can.methods[0])
+            return "method"
+        if call.tools and self._can.tools and unsupported:
+            self._can.tools = False
+            logger.info("the model does not take tools; calls are read from its text")
+            return "method"
+        junk = isinstance(exc, _JUNK) and not isinstance(exc, NotImplementedError)
+        if junk and again:
+            logger.warning("the endpoint's reply is no chat completion; asking once more")
+            return "junk"
+        logger.warning("a model call of the %s failed: %s", call.role, describe_failure(exc))
+        return ModelReply(failure=describe_failure(exc))
+
+
+def _not_this_way(exc: Exception) -> bool:
+    """Whether the model's class refuses the way of asking before anything is sent."""
+    text = str(exc)
+    return isinstance(exc, TypeError | ValueError) and (
+        "with_structured_output" in text
+        or "unexpected keyword argument" in text
+        or "Unrecognized method" in text
+        or "Received unsupported arguments" in text
+    )
+
+
+def describe_failure(exc: BaseException) -> str:
+    """One plain phrase for a failed call, without bodies, which may echo keys."""
+    if isinstance(exc, APIStatusError):
+        return f"HTTP {exc.status_code}"
+    if isinstance(exc, APITimeoutError | TimeoutError | httpx.TimeoutException):
+        return "no answer in time"
+    if isinstance(exc, APIConnectionError | ConnectionError | httpx.TransportError):
+        return "the endpoint cannot be reached"
+    if isinstance(exc, OpenAIError):
+        return type(exc).__name__
+    if isinstance(exc, _JUNK):
+        return f"the reply is no chat completion ({type(exc).__name__})"
+    return type(exc).__name__
+
+
+def _cut_message(exc: Exception) -> str | None:
+    """The text of a structured reply that the SDK refuses because it was cut off."""
+    if type(exc).__name__ != "LengthFinishReasonError":
+        return None
+    completion = getattr(exc, "completion", None)
+    choices = getattr(completion, "choices", None)
+    if not choices:
+        return ""
+    return str(getattr(choices[0].message, "content", "") or "")
+
+
+def _message(output: object) -> AIMessage:
+    raw = output.get("raw") if isinstance(output, Mapping) else output
+    if isinstance(raw, AIMessage):
+        return raw
+    if isinstance(raw, BaseMessage):
+        return AIMessage(content=raw.content)
+    msg = f"the model returned {type(raw).__name__}, not a message"
+    raise TypeError(msg)
+
+
+_LENGTH = frozenset({"length", "max_tokens", "MAX_TOKENS"})
+"""Names of the finish reason "cut off by the token limit"."""
+
+
+def _reply(message: AIMessage, call: ModelCall) -> ModelReply:
+    metadata: Mapping[str, object] = message.response_metadata
+    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
+    truncated = reason in _LENGTH
+    calls = [
+        RequestedCall(id=item["id"] or "", name=item["name"], args=item["args"])
+        for item in message.tool_calls
+    ]
+    calls += [
+        RequestedCall(
+            id=item["id"] or "",
+            name=item["name"] or "",
+            invalid=f"the arguments are not valid JSON: {(item['args'] or '')[:80]}",
+        )
+        for item in message.invalid_tool_calls
+    ]
+    if call.schema is not None and calls and not calls[0].invalid:
+        # Function calling: the structured reply is the arguments of the one forced call.
+        return ModelReply(text=json.dumps(calls[0].args, ensure_ascii=False), truncated=truncated)
+    if truncated:
+        # What was cut off in the middle of its arguments must not run.
+        calls = [
+            RequestedCall(id=c.id, name=c.name, invalid="the call was cut off by the token limit")
+            for c in calls
+        ]
+    return ModelReply(text=message.text, calls=tuple(calls), truncated=truncated)
+
+
+def _usage(message: AIMessage, call: ModelCall) -> RoleUsage:
+    usage = message.usage_metadata
+    if usage is None:
+        return _estimate(call, ModelReply(text=message.text))
+    return RoleUsage(
+        calls=1, input_tokens=usage["input_tokens"], output_tokens=usage["output_tokens"]
+    )
+
+
+def _estimate(call: ModelCall, reply: ModelReply) -> RoleUsage:
+    return RoleUsage(
+        calls=1,
+        input_tokens=0 if reply.failure else count_tokens_approximately(list(call.messages)),
+        output_tokens=count_tokens_approximately([AIMessage(content=reply.text)])
+        if reply.text
+        else 0,
+        estimated=not reply.failure,
+    )
+
+
+_known: dict[str, Capabilities] = {}
+_known_lock = threading.Lock()
+
+
+def capabilities_of(model: BaseChatModel) -> Capabilities:
+    """What is known in this process about a model's endpoint, shared by all who use it."""
+    name = getattr(model, "model_name", None) or getattr(model, "model", None)
+    base = getattr(model, "openai_api_base", None)
+    if not base or not name:
+        return Capabilities()
+    key = f"{type(model).__name__}|{base}|{name}"
+    with _known_lock:
+        return _known.setdefault(key, Capabilities())

@@ -1,0 +1,244 @@
+"""The planner: from a goal to steps, linted before the first of them runs."""
+
+import time
+from collections.abc import Mapping, Sequence
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.types import Overwrite
+from pydantic import JsonValue
+
+from hansei.nodes.asking import Asked, ask_structured, closed_schema
+from hansei.nodes.effects import Body
+from hansei.nodes.kit import Kit
+from hansei.nodes.prompting import LANGUAGE_NAMES, render
+from hansei.policies.conditions import bind_conditions, merge_conditions
+from hansei.policies.drafts import PlanDraft
+from hansei.policies.errors import EndpointError, UserError
+from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
+from hansei.policies.phrases import say
+from hansei.policies.planning import cut_steps, number_steps
+from hansei.policies.progress import advance
+from hansei.policies.records import RoleUsage, Step
+from hansei.policies.settings import Settings, worst_case_calls
+from hansei.policies.state import STATE_VERSION, AgentState
+from hansei.policies.text import asked_language
+from hansei.policies.words import AcceptedReason, AnswerStatus, Language, RunStatus
+
+Update = dict[str, object]
+
+MAX_GOAL = 20_000
+"""Characters of a goal. Longer than any question; what is longer is material, not a goal."""
+
+HISTORY = 6
+"""Earlier messages of the thread that the planner sees: three questions and answers."""
+
+HISTORY_CHARS = 500
+"""Characters of each of them."""
+
+
+def choose_goal(state: AgentState) -> tuple[str, str]:
+    """The goal of this run, and the id of the message it was taken from.
+
+    A new human message on the thread is the goal, unless a new `goal` was given beside it.
+
+    Raises:
+        UserError: There is no goal, or it is too long.
+    """
+    humans = [m for m in state.messages if isinstance(m, HumanMessage)]
+    last = humans[-1] if humans else None
+    new_message = last is not None and (last.id or "") != state.asked
+    goal, asked = state.goal, state.asked
+    if last is not None and new_message and (not goal.strip() or goal == state.asked_goal):
+        goal, asked = last.text, last.id or ""
+    goal = goal.strip()
+    if not goal:
+        msg = "The goal is empty; say in a sentence what is to be done."
+        raise UserError(msg)
+    if len(goal) > MAX_GOAL:
+        msg = (
+            f"The goal has {len(goal)} characters and at most {MAX_GOAL} are allowed; "
+            "give long material to a tool and keep the goal to what is to be done."
+        )
+        raise UserError(msg)
+    return goal, asked
+
+
+def tool_list(kit: Kit) -> list[dict[str, str]]:
+    """The tools as a prompt shows them: name with its arguments, and the description."""
+    shown: list[dict[str, str]] = []
+    for name, tool in kit.tools.items():
+        properties = kit.schemas[name].get("properties")
+        arguments = ", ".join(properties) if isinstance(properties, dict) else ""
+        lines = tool.description.strip().splitlines()
+        shown.append({"name": f"{name}({arguments})", "description": lines[0] if lines else ""})
+    return shown
+
+
+def tool_enum(kit: Kit) -> dict[str, list[JsonValue]]:
+    """The closed list of tools for a schema: those that exist, or none."""
+    return {"tool": [*kit.tools, None]}
+
+
+def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
+    """Make a plan, or answer at once where there is no work."""
+    goal, asked = choose_goal(state)
+    language: Language = asked_language(goal) if settings.language == "auto" else settings.language
+    context = LintContext(
+        goal=goal,
+        tools=frozenset(kit.tools),
+        max_steps=settings.max_steps,
+        language=language,
+    )
+    messages = render(
+        "planner",
+        language,
+        tools=tool_list(kit),
+        goal=goal,
+        max_steps=settings.max_steps,
+        history=_history(state.messages, goal),
+        answer_language=LANGUAGE_NAMES[language][language],
+    )
+    reply = yield from ask_structured(
+        "planner",
+        messages,
+        PlanDraft,
+        closed_schema(PlanDraft, title="plan", enums=tool_enum(kit)),
+        repairs=settings.max_repairs,
+        language=language,
+        check=lambda draft: lint(draft, context),
+        last_resort=lambda text: _spoken(text, goal),
+    )
+    if reply.failure:
+        msg = (
+            f"The planner's model failed: {reply.failure}. "
+            "Check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name, then run again."
+        )
+        raise EndpointError(msg)
+    fresh = _fresh(state, goal, asked, language, settings)
+    return {**fresh, **_decide(reply, goal, context, settings)}
+
+
+def _decide(reply: Asked[PlanDraft], goal: str, context: LintContext, settings: Settings) -> Update:
+    language = context.language
+    if reply.refused:
+        return {"exhausted": reply.refused}
+    draft = reply.value
+    if draft is None:
+        if is_small_talk(goal):
+            return _direct(say("hello", language), language, goal)
+        return _failed(say("planner_unreadable", language, reason=reply.reason), language)
+    linted = correct(draft, context)
+    if isinstance(linted, str):
+        if is_small_talk(goal):
+            return _direct(draft.answer.strip() or say("hello", language), language, goal)
+        return _failed(say("planner_unreadable", language, reason=linted), language)
+    if not linted.steps:
+        return _direct(draft.answer.strip(), language, goal)
+    return _planned(draft, linted, goal, settings, language)
+
+
+def _planned(
+    draft: PlanDraft, linted: Linted, goal: str, settings: Settings, language: Language
+) -> Update:
+    steps, ids = number_steps(linted.steps, first=1)
+    rest = cut_steps(linted.cut, first=len(steps) + 1, limit=settings.max_steps, language=language)
+    conditions = merge_conditions(goal, linted.conditions, ids) if settings.conditions else []
+    by_id = {step.id: step for step in [*steps, *rest]}
+    order = list(by_id)
+    move = advance(by_id, order, settings)
+    return {
+        "steps": Overwrite({**by_id, **move.steps}),
+        "order": order,
+        "dispatch": move.dispatch,
+        "conditions": bind_conditions(conditions, steps),
+        "brief": draft.brief.strip(),
+        "notes": linted.notes,
+    }
+
+
+def _spoken(text: str, goal: str) -> PlanDraft | None:
+    """A greeting answered in prose is an answer; any other prose is no plan."""
+    if is_small_talk(goal) and text.strip() and "{" not in text:
+        return PlanDraft(steps=[], answer=text.strip())
+    return None
+
+
+def _direct(answer: str, language: Language, goal: str) -> Update:
+    """An answer without work. Nobody verified it, and the state says so."""
+    del language, goal
+    return {
+        "answer": answer,
+        "answer_status": AnswerStatus.ACCEPTED,
+        "answer_reason": AcceptedReason.NOT_REVIEWED.value,
+        "status": RunStatus.COMPLETE,
+        "messages": [AIMessage(content=answer)],
+    }
+
+
+def _failed(reason: str, language: Language) -> Update:
+    answer = f"{say('nothing_done', language)}{'' if language == 'zh' else ' '}{reason}"
+    return {
+        "answer": answer,
+        "answer_status": AnswerStatus.ACCEPTED,
+        "answer_reason": AcceptedReason.NOT_JUDGED.value,
+        "status": RunStatus.FAILED,
+        "reason": reason,
+        "messages": [AIMessage(content=answer)],
+    }
+
+
+def _fresh(
+    state: AgentState, goal: str, asked: str, language: Language, settings: Settings
+) -> Update:
+    """The channels of a run, as new: nothing of an earlier question on the thread is left."""
+    question: list[AnyMessage] = []
+    if not asked or asked == state.asked:
+        message = HumanMessage(content=goal, id=str(uuid4()))
+        asked = str(message.id)
+        question = [message]
+    update: Update = {
+        "state_version": STATE_VERSION,
+        "goal": goal,
+        "asked": asked,
+        "asked_goal": goal,
+        "run_id": str(uuid4()),
+        "started_at": time.time(),
+        "language": language,
+        "conditions": list[object](),
+        "brief": "",
+        "notes": list[str](),
+        "steps": Overwrite(dict[int, Step]()),
+        "order": list[int](),
+        "dispatch": list[int](),
+        "replan_due": list[int](),
+        "replans": 0,
+        "reflections": Overwrite(list[object]()),
+        "usage": Overwrite(dict[str, RoleUsage]()),
+        "bound": worst_case_calls(settings),
+        "answer": "",
+        "answer_status": AnswerStatus.NONE,
+        "answer_reason": "",
+        "answer_hint": "",
+        "answer_attempts": list[object](),
+        "status": RunStatus.RUNNING,
+        "verified": False,
+        "reason": "",
+        "exhausted": "",
+    }
+    if question:
+        update["messages"] = question
+    return update
+
+
+def _history(messages: Sequence[AnyMessage], goal: str) -> str:
+    earlier = list(messages)
+    if earlier and isinstance(earlier[-1], HumanMessage) and earlier[-1].text.strip() == goal:
+        earlier.pop()
+    names: Mapping[str, str] = {"human": "user", "ai": "assistant"}
+    lines = [
+        f"{names[m.type]}: {m.text[:HISTORY_CHARS]}"
+        for m in earlier[-HISTORY:]
+        if m.type in names and m.text.strip()
+    ]
+    return "\n".join(lines)

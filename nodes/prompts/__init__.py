@@ -1,0 +1,1 @@
+"""The prompts: one file for each and each language."""

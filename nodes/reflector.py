@@ -1,0 +1,219 @@
+"""The reflector: judges what is finished, and says what comes next.
+
+It is the join of steps that run side by side. Everything that waits to be judged is judged
+in one task, each with the chain of reflections as it stood when the task began.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from langchain_core.messages import BaseMessage
+
+from hansei.nodes.asking import Asked, ask_structured, closed_schema
+from hansei.nodes.effects import Body, side_by_side
+from hansei.nodes.executor import whole_output
+from hansei.nodes.kit import Kit
+from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
+from hansei.policies.checks import CheckInput, Evidence, run_checks
+from hansei.policies.fencing import fenced
+from hansei.policies.modes import asks_critic
+from hansei.policies.phrases import say
+from hansei.policies.progress import advance
+from hansei.policies.reading import read_verdict_word
+from hansei.policies.records import (
+    Finding,
+    Reflection,
+    Step,
+    VerdictRecord,
+)
+from hansei.policies.schedule import finished
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentState
+from hansei.policies.verdicts import (
+    Judgement,
+    ReflectorReply,
+    Subject,
+    Unjudged,
+    apply_verdict,
+    derive,
+)
+from hansei.policies.words import (
+    AcceptedReason,
+    Fault,
+    FindingKind,
+    Language,
+    Role,
+    StepStatus,
+    Verdict,
+    VerdictSource,
+)
+
+Update = dict[str, object]
+
+CHAIN = 8
+"""Reflections of the chain that are shown: the latest of a run of ordinary length."""
+
+REFLECTOR_SCHEMA = closed_schema(ReflectorReply, title="reflection")
+"""The reflector's reply, the analysis before the verdict."""
+
+
+def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
+    """Judge every finished step, then settle and start what follows."""
+    waiting = [state.steps[i] for i in finished(state.steps, state.order)]
+    records = yield from side_by_side([_judge(step, state, kit, settings) for step in waiting])
+    replans = state.replans
+    steps: dict[int, Step] = {}
+    due = list(state.replan_due)
+    exhausted = state.exhausted
+    for step, record in zip(waiting, records, strict=True):
+        judged = apply_verdict(step, record, settings)
+        steps[step.id] = judged
+        out_of_budget = step.last_attempt.fault is Fault.BUDGET
+        if out_of_budget:
+            exhausted = step.last_attempt.fault_reason
+        wants_replan = judged.status is StepStatus.FAILED and record.verdict is Verdict.REPLAN
+        if wants_replan and not out_of_budget and not exhausted:
+            due.append(step.id)
+    if due and not state.replan_due:
+        # Counted before it is made: a replanner that fails cannot have a free try.
+        if replans < settings.replans:
+            replans += 1
+        else:
+            due = []
+    move = advance(
+        {**state.steps, **steps},
+        state.order,
+        settings,
+        replan_due=due,
+        stopped=bool(exhausted),
+    )
+    return {
+        "steps": {**steps, **move.steps},
+        "dispatch": move.dispatch,
+        "replan_due": [] if exhausted else due,
+        "replans": replans,
+        "exhausted": exhausted,
+        "reflections": [
+            _reflection(step.id, record) for step, record in zip(waiting, records, strict=True)
+        ],
+    }
+
+
+def _reflection(step: int, record: VerdictRecord) -> Reflection:
+    return Reflection(
+        step=step,
+        attempt=record.attempt,
+        verdict=record.verdict,
+        source=record.source,
+        analysis=record.analysis,
+        suggestion=record.suggestion,
+    )
+
+
+def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[VerdictRecord]:
+    """The verdict on one finished step."""
+    attempt = step.last_attempt
+    if attempt.fault is not Fault.NONE:
+        return fault_verdict(step)
+    evidence: list[Evidence] = []
+    for call in attempt.calls:
+        output = yield from whole_output(call)
+        evidence.append(Evidence(call=call, output=output))
+    conditions = [c for c in state.conditions if step.id in c.steps]
+    findings = run_checks(
+        CheckInput(
+            goal=state.goal,
+            step=step,
+            result=attempt.result,
+            evidence=evidence,
+            conditions=conditions,
+            inputs=[state.steps[d].result for d in step.depends_on if d in state.steps],
+            effect_tools=kit.effects,
+            language=state.language,
+        ),
+        kit.checks,
+    )
+    subject = Subject(
+        result=attempt.result,
+        evidence=[item.output for item in evidence],
+        conditions=conditions,
+        attempt=attempt.number,
+        language=state.language,
+    )
+    if not asks_critic(step, state.steps, findings, settings, outside=kit.effects):
+        return derive(Judgement(findings=findings), subject)
+    nonce = new_nonce()
+    messages = render(
+        "reflector",
+        state.language,
+        goal=state.goal,
+        description=step.description,
+        conditions=conditions,
+        chain=_chain(state) if settings.share_reflections else [],
+        signals=_signals(findings),
+        evidence=[
+            fenced(item.output, nonce=nonce, label=f"{item.call.name}({item.call.args})")
+            for item in evidence
+        ],
+        result=fenced(attempt.result, nonce=nonce, label="result"),
+        answer_language=LANGUAGE_NAMES[state.language][state.language],
+    )
+    reply = yield from ask_critic("reflector", messages, settings, state.language)
+    record = derive(Judgement(findings=findings, reply=reply), subject)
+    return record.model_copy(update={"prompt_version": PROMPT_VERSION})
+
+
+def fault_verdict(step: Step) -> VerdictRecord:
+    """An attempt that broke counts as REPLAN with its reason, without asking anybody (P7)."""
+    attempt = step.last_attempt
+    finding = Finding(
+        kind=FindingKind.VETO_REPLAN, check=f"fault {attempt.fault}", reason=attempt.fault_reason
+    )
+    return VerdictRecord(
+        verdict=Verdict.REPLAN,
+        source=VerdictSource.RULE,
+        attempt=attempt.number,
+        analysis=attempt.fault_reason,
+        veto=True,
+        findings=[finding],
+    )
+
+
+def _signals(findings: Sequence[Finding]) -> list[str]:
+    return [f.reason for f in findings if f.kind in {FindingKind.SIGNAL, FindingKind.UNKNOWN}]
+
+
+def _chain(state: AgentState) -> list[str]:
+    names: Mapping[int, str] = {i: s.description for i, s in state.steps.items()}
+    return [
+        f"{names.get(r.step, '')}: {r.verdict or '-'} {r.analysis[:120]}"
+        for r in state.reflections[-CHAIN:]
+    ]
+
+
+def ask_critic(
+    role: Role, messages: Sequence[BaseMessage], settings: Settings, language: Language
+) -> Body[ReflectorReply | Unjudged]:
+    """Ask the critic; a critic that is down or cannot be read has not judged (P14)."""
+    asked: Asked[ReflectorReply] = yield from ask_structured(
+        role,
+        messages,
+        ReflectorReply,
+        REFLECTOR_SCHEMA,
+        repairs=settings.max_repairs,
+        language=language,
+        last_resort=_labelled_verdict,
+    )
+    if asked.value is not None:
+        return asked.value
+    if asked.failure or asked.refused:
+        reason = say("reflector_down", language, reason=asked.failure or asked.refused)
+    else:
+        reason = say("reflector_unreadable", language, reason=asked.reason)
+    return Unjudged(reason=reason, why=AcceptedReason.NOT_JUDGED, raw=asked.raw)
+
+
+def _labelled_verdict(text: str) -> ReflectorReply | None:
+    word = read_verdict_word(text)
+    if word is None:
+        return None
+    return ReflectorReply(verdict=Verdict(word), analysis=text.strip()[:500])

@@ -1,0 +1,113 @@
+"""The replanner: what takes the place of the steps that failed."""
+
+from collections.abc import Sequence
+
+from hansei.nodes.asking import ask_structured, closed_schema
+from hansei.nodes.effects import Body
+from hansei.nodes.kit import Kit
+from hansei.nodes.planner import tool_enum, tool_list
+from hansei.nodes.prompting import LANGUAGE_NAMES, render
+from hansei.nodes.reviewer import in_order
+from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
+from hansei.policies.endings import done
+from hansei.policies.fencing import plain
+from hansei.policies.lint import LintContext, Linted, correct, lint, only_tells
+from hansei.policies.planning import apply_replan, novel_steps, waiting
+from hansei.policies.progress import advance
+from hansei.policies.records import Step
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentState
+
+Update = dict[str, object]
+
+
+def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
+    """Ask for a replan that differs, and put it into the plan. It may be empty."""
+    steps = in_order(state)
+    failed = [state.steps[i] for i in state.replan_due]
+    context = LintContext(
+        goal=state.goal,
+        tools=frozenset(kit.tools),
+        max_steps=settings.max_steps,
+        known=frozenset(str(s.id) for s in [*done(steps), *waiting(state.steps)]),
+        language=state.language,
+        whole=False,
+    )
+    messages = render(
+        "replanner",
+        state.language,
+        tools=tool_list(kit),
+        goal=state.goal,
+        max_steps=settings.max_steps,
+        first_id=max(state.steps, default=0) + 1,
+        done=[_shown(s) for s in done(steps)],
+        failed=[_shown(s) for s in failed],
+        waiting=[_shown(s) for s in waiting(state.steps)],
+        answer_language=LANGUAGE_NAMES[state.language][state.language],
+    )
+    reply = yield from ask_structured(
+        "replanner",
+        messages,
+        ReplanDraft,
+        closed_schema(ReplanDraft, title="replan", enums=tool_enum(kit)),
+        repairs=settings.max_repairs,
+        language=state.language,
+        check=lambda draft: _problems(draft, state, context),
+    )
+    draft = reply.value or ReplanDraft(steps=[], given_up=[str(i) for i in state.replan_due])
+    return _apply(draft, state, settings, context, exhausted=reply.refused)
+
+
+def _shown(step: Step) -> dict[str, object]:
+    return {
+        "id": step.id,
+        "description": step.description,
+        "tool": step.tool,
+        "result": plain(step.result),
+        "reason": plain(step.reason),
+    }
+
+
+def _problems(draft: ReplanDraft, state: AgentState, context: LintContext) -> Sequence[str]:
+    _, refused = novel_steps(_working(draft), state.steps)
+    repeated = [
+        f'"{text}" repeats a step that failed; do it differently or give it up.' for text in refused
+    ]
+    plan = _as_plan(draft, _working(draft))
+    return repeated + (lint(plan, context) if plan.steps else [])
+
+
+def _working(draft: ReplanDraft) -> list[StepDraft]:
+    return [step for step in draft.steps if not only_tells(step)]
+
+
+def _as_plan(draft: ReplanDraft, steps: Sequence[StepDraft]) -> PlanDraft:
+    return PlanDraft(analysis=draft.analysis, steps=list(steps))
+
+
+def _apply(
+    draft: ReplanDraft,
+    state: AgentState,
+    settings: Settings,
+    context: LintContext,
+    *,
+    exhausted: str,
+) -> Update:
+    novel, refused = novel_steps(_working(draft), state.steps)
+    room = settings.max_steps - len(waiting(state.steps))
+    linted = correct(_as_plan(draft, novel), context) if novel else Linted([], [])
+    if isinstance(linted, str):
+        linted = Linted([], [])
+    fitting = Linted(linted.steps[: max(0, room)], [], notes=linted.notes)
+    replanned = apply_replan(state.steps, state.replan_due, fitting, draft)
+    order = [*state.order, *replanned.new]
+    move = advance({**state.steps, **replanned.steps}, order, settings, stopped=bool(exhausted))
+    notes = [*state.notes, *linted.notes, *(f"refused as a repetition: {t}" for t in refused)]
+    return {
+        "steps": {**replanned.steps, **move.steps},
+        "order": order,
+        "dispatch": move.dispatch,
+        "replan_due": [],
+        "exhausted": exhausted or state.exhausted,
+        "notes": notes,
+    }

@@ -1,0 +1,135 @@
+"""The review of the answer (row P9), by easier criteria, and the end of the run."""
+
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage
+
+from hansei.nodes.effects import Body
+from hansei.nodes.kit import Kit
+from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
+from hansei.nodes.reflector import ask_critic
+from hansei.policies.answers import answer_findings, closing_notes, honest_answer, reason_of
+from hansei.policies.endings import done, ending, undone
+from hansei.policies.fencing import fenced, plain
+from hansei.policies.records import AnswerAttempt, Finding, Reflection, Step, VerdictRecord
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentState
+from hansei.policies.verdicts import Judgement, Subject, Unjudged, derive, settled_by_rule
+from hansei.policies.words import AcceptedReason, AnswerStatus, FindingKind, Verdict
+
+Update = dict[str, object]
+
+
+def review_answer(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
+    """Judge the draft of the answer; send it back once, or end the run with it."""
+    del kit
+    steps = in_order(state)
+    draft = state.answer_attempts[-1]
+    last = len(state.answer_attempts) >= settings.syntheses
+    record = yield from _judge(state, steps, draft, settings, last=last)
+    judged = draft.model_copy(update={"verdict": record})
+    attempts = [*state.answer_attempts[:-1], judged]
+    reflection = Reflection(
+        step=0,
+        attempt=record.attempt,
+        verdict=record.verdict,
+        source=record.source,
+        analysis=record.analysis,
+        suggestion=record.suggestion,
+    )
+    rejected = record.verdict in {Verdict.RETRY, Verdict.REPLAN}
+    update: Update = {"answer_attempts": attempts, "reflections": [reflection], "dispatch": []}
+    if rejected and not last and not state.exhausted:
+        return {
+            **update,
+            "answer_status": AnswerStatus.NONE,
+            "answer_hint": record.suggestion or record.analysis,
+        }
+    return {**update, **_end(state, steps, draft.text, record)}
+
+
+def _judge(
+    state: AgentState,
+    steps: Sequence[Step],
+    draft: AnswerAttempt,
+    settings: Settings,
+    *,
+    last: bool,
+) -> Body[VerdictRecord]:
+    findings = answer_findings(
+        draft.text,
+        steps,
+        goal=state.goal,
+        conditions=state.conditions,
+        language=state.language,
+    )
+    subject = Subject(
+        result=draft.text,
+        conditions=state.conditions,
+        attempt=len(state.answer_attempts),
+        retries_left=not last,
+        language=state.language,
+    )
+    # Where nothing was done the answer only tells so, which the rules have just checked.
+    asks = settings.reviews_answer and bool(done(steps)) and not state.exhausted
+    if settled_by_rule(findings) or not asks:
+        return _by_rule(findings, subject, asks=settings.reflection != "never")
+    nonce = new_nonce()
+    messages = render(
+        "reviewer",
+        state.language,
+        goal=state.goal,
+        conditions=state.conditions,
+        signals=[f.reason for f in findings if f.kind is FindingKind.SIGNAL],
+        done=[{"description": s.description, "result": plain(s.result)} for s in done(steps)],
+        undone=[
+            {"description": s.description, "reason": plain(reason_of(s, state.language))}
+            for s in undone(steps)
+        ],
+        answer=fenced(draft.text, nonce=nonce, label="answer"),
+        answer_language=LANGUAGE_NAMES[state.language][state.language],
+    )
+    reply = yield from ask_critic("reviewer", messages, settings, state.language)
+    record = derive(Judgement(findings=findings, reply=reply), subject)
+    return record.model_copy(update={"prompt_version": PROMPT_VERSION})
+
+
+def _by_rule(findings: Sequence[Finding], subject: Subject, *, asks: bool) -> VerdictRecord:
+    """The rules' verdict where no model reviews: a signal that weighs sends the answer back."""
+    weighing = [f for f in findings if f.kind is FindingKind.SIGNAL and f.hint]
+    if asks and weighing and not settled_by_rule(findings):
+        findings = [
+            f.model_copy(update={"kind": FindingKind.VETO_RETRY}) if f in weighing else f
+            for f in findings
+        ]
+    why = Unjudged(reason="", why=AcceptedReason.NOT_REVIEWED)
+    return derive(Judgement(findings=findings, reply=why), subject)
+
+
+def in_order(state: AgentState) -> list[Step]:
+    """The steps in the order of the plan."""
+    return [state.steps[i] for i in state.order if i in state.steps]
+
+
+def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRecord) -> Update:
+    """The last word: an answer that hides nothing, and the status of the run."""
+    honest, kept = honest_answer(text, steps, state.language)
+    if record.verdict is Verdict.PASS and kept:
+        status, reason = AnswerStatus.VERIFIED, ""
+    else:
+        unjudged = record.unjudged if record.verdict is None and kept else None
+        status = AnswerStatus.ACCEPTED
+        reason = str(unjudged or AcceptedReason.RETRIES_USED_UP)
+    notes = closing_notes(
+        steps, answer_reason=reason, exhausted=state.exhausted, language=state.language
+    )
+    answer = "\n\n".join([honest, *notes])
+    end = ending(steps, answer_status=status, answer_reason=reason, exhausted=bool(state.exhausted))
+    return {
+        "answer": answer,
+        "answer_status": status,
+        "answer_reason": reason,
+        "status": end.status,
+        "verified": end.verified,
+        "messages": [AIMessage(content=answer)],
+    }

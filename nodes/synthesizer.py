@@ -1,0 +1,44 @@
+"""The synthesizer: writes the answer from results and failures, without seeing the goal."""
+
+from hansei.nodes.effects import Body, ModelCall, ask_model
+from hansei.nodes.kit import Kit
+from hansei.nodes.prompting import LANGUAGE_NAMES, render
+from hansei.nodes.reviewer import in_order
+from hansei.policies.answers import clean_answer, reason_of
+from hansei.policies.endings import done, undone
+from hansei.policies.fencing import plain
+from hansei.policies.records import AnswerAttempt, Step
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentState
+from hansei.policies.words import AnswerStatus, Language
+
+Update = dict[str, object]
+
+
+def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
+    """Write one draft of the answer. A text that cannot be had is an empty draft."""
+    del kit
+    steps = in_order(state)
+    results, missing = done(steps), undone(steps)
+    name = "synthesizer" if results else "synthesizer_failed"
+    messages = render(
+        name,
+        state.language,
+        goal="" if settings.goal_blind else state.goal,
+        brief=state.brief,
+        hint=plain(state.answer_hint),
+        done=[{"description": s.description, "result": plain(s.result)} for s in results],
+        undone=[_missing(s, state.language) for s in missing],
+        answer_language=LANGUAGE_NAMES[state.language][state.language],
+    )
+    reply = yield from ask_model(ModelCall(role="synthesizer", messages=messages))
+    draft = AnswerAttempt(text=clean_answer(reply.text))
+    return {
+        "answer_attempts": [*state.answer_attempts, draft],
+        "answer_status": AnswerStatus.PENDING,
+        "exhausted": state.exhausted or reply.refused,
+    }
+
+
+def _missing(step: Step, language: Language) -> dict[str, str]:
+    return {"description": step.description, "reason": plain(reason_of(step, language))}
