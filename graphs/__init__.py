@@ -1,0 +1,1 @@
+"""One graph a file: which nodes, which edges. Builds, never decides."""

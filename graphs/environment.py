@@ -1,0 +1,68 @@
+"""What the environment says about models: one class that reads it, nothing that acts on it."""
+
+from pathlib import Path
+
+from pydantic import AliasChoices, Field, PositiveFloat, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from hansei.policies.errors import OperatorError
+
+
+class ModelEnvironment(BaseSettings):
+    """Model settings from the environment, then from `.env` in the working directory.
+
+    A variable of the environment wins over the same one in `.env`, even when it is empty:
+    `OPENAI_API_KEY= hansei run ...` turns the key off for one run. Empty counts as not set.
+    """
+
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_file_encoding="utf-8",
+        extra="ignore",
+        # Several of these are secrets, and a validation error quotes its input.
+        hide_input_in_errors=True,
+    )
+
+    openai_api_key: SecretStr | None = None
+    openai_base_url: str | None = Field(
+        default=None,
+        # The second is the older name, which the OpenAI client of LangChain still takes.
+        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+    )
+    openai_proxy: str | None = None
+    """Proxy for the endpoint; `HTTPS_PROXY` and its kin work as well."""
+    hansei_model: str | None = None
+    hansei_timeout: PositiveFloat | None = None
+    """Seconds for one request, where the caller gives none."""
+    hansei_critic_model: str | None = None
+    hansei_critic_base_url: str | None = None
+    hansei_critic_api_key: SecretStr | None = None
+    hansei_gguf: Path | None = None
+    """A model file of the user's own, served in place of the embedded one."""
+    hansei_cache: Path | None = None
+    """Folder for joined model files, in place of the user's cache folder."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _blank_is_not_set(cls, value: object) -> object:
+        """Strip text; a key pasted with its line break would end up in an error of the client."""
+        if isinstance(value, str):
+            return value.strip() or None
+        return value
+
+
+def read_environment() -> ModelEnvironment:
+    """Read the settings anew.
+
+    Raises:
+        OperatorError: A variable cannot be used, or `.env` cannot be read.
+    """
+    try:
+        return ModelEnvironment()
+    except ValidationError as error:
+        names = sorted({str(part["loc"][0]).upper() for part in error.errors() if part["loc"]})
+        msg = f"Correct the value of {', '.join(names)}: it cannot be used as it is."
+        raise OperatorError(msg) from None
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"The file .env in the working directory cannot be read: {error.__class__.__name__}."
+        raise OperatorError(msg) from None

@@ -1,0 +1,205 @@
+"""The main graph: plan, execute, reflect, replan, synthesize.
+
+START → planner → executor ⇄ tools → reflector ─ PASS ───→ next steps, or synthesizer
+                     ↑                  ├─ RETRY ──→ executor, with the hint
+                     └── replanner ←────┴─ REPLAN
+synthesizer → reflector ─ PASS → END, or back to the synthesizer once with the hint
+"""
+
+import logging
+from collections.abc import Hashable, Mapping, Sequence
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from langgraph.types import Send
+
+from hansei.nodes import bodies
+from hansei.nodes.kit import Kit
+from hansei.nodes.models import ModelPort, capabilities_of
+from hansei.nodes.prompting import load_all
+from hansei.policies.checks import Check
+from hansei.policies.errors import UserError
+from hansei.policies.progress import next_node
+from hansei.policies.settings import Settings, worst_case_calls
+from hansei.policies.state import AgentInput, AgentState, StepTask
+from hansei.policies.words import ROLES, Role
+from hansei.tools.declared import check_tools, is_declared, tool_effect, tool_is_volatile
+
+logger = logging.getLogger(__name__)
+
+Agent = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
+"""A compiled agent: LangGraph's own invoke, stream, get_state and the rest work on it."""
+
+_CRITICS: frozenset[Role] = frozenset({"reflector", "reviewer"})
+
+_PLANNED: dict[Hashable, str] = {
+    "steps to run": "executor",
+    "nothing to run": "synthesizer",
+    "answered at once": END,
+}
+_JUDGED: dict[Hashable, str] = {
+    "RETRY, or PASS with steps left": "executor",
+    "REPLAN": "replanner",
+    "PASS, all steps settled": "synthesizer",
+    "answer settled": END,
+}
+_REPLANNED: dict[Hashable, str] = {
+    "new steps": "executor",
+    "given up": "synthesizer",
+}
+
+
+def create_plan_execute_agent(
+    model: BaseChatModel | Mapping[Role, BaseChatModel],
+    tools: Sequence[BaseTool] = (),
+    *,
+    critic: BaseChatModel | None = None,
+    settings: Settings | None = None,
+    checks: Sequence[Check] = (),
+    checkpointer: BaseCheckpointSaver[str] | None = None,
+    store: BaseStore | None = None,
+) -> Agent:
+    """Build the agent that plans, executes, reflects, replans and synthesizes.
+
+    Args:
+        model: The chat model of every role, or one for each role by name.
+        tools: LangChain tools. Their `metadata={"hansei": {"effect": …}}` says whether they
+            only read; one that says nothing counts as having an effect.
+        critic: Another model for the reflector (F8); by default it is `model`.
+        settings: Limits and switches; the defaults are the mission's.
+        checks: Your own rules: functions from `CheckInput` to a `Finding` or `None`.
+        checkpointer: A LangGraph saver, for runs that can be resumed.
+        store: Where long tool outputs are kept; by default in memory.
+
+    Returns:
+        A compiled LangGraph graph. Invoke it with `{"goal": …}` or `{"messages": […]}`; a
+        `Settings` as `context` overrides settings for that run.
+
+    Raises:
+        UserError: Two tools share a name, a role has no model, or a declaration is wrong.
+    """
+    chosen = settings or Settings()
+    kit = _kit(model, tools, critic=critic, settings=chosen, checks=checks)
+    graph = build_graph(kit)
+    compiled = graph.compile(
+        checkpointer=checkpointer, store=store or InMemoryStore(), name="hansei"
+    )
+    # One superstep is at most one call of each step under way, so the bound on calls, twice
+    # (a call and the tools or the judgement after it), bounds the supersteps as well.
+    unlimited = chosen.model_copy(update={"call_budget": None})
+    limit = 2 * worst_case_calls(unlimited) + 10
+    return compiled.with_config(recursion_limit=limit)
+
+
+def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentState]:
+    """The graph's nodes and edges, not compiled."""
+    graph: StateGraph[AgentState, Settings, AgentInput, AgentState] = StateGraph(
+        AgentState, context_schema=Settings, input_schema=AgentInput
+    )
+    graph.add_node("planner", bodies.planner(kit))
+    graph.add_node(
+        "executor",
+        bodies.executor(kit),
+        input_schema=StepTask,
+        destinations={"tools": "calls", "reflector": "result", "executor": "nudge"},
+    )
+    graph.add_node(
+        "tools",
+        bodies.tools(kit),
+        input_schema=StepTask,
+        destinations={"executor": "outputs", "reflector": "broken"},
+    )
+    graph.add_node("reflector", bodies.reflector(kit))
+    graph.add_node("replanner", bodies.replanner(kit))
+    graph.add_node("synthesizer", bodies.synthesizer(kit))
+    graph.add_edge(START, "planner")
+    graph.add_conditional_edges("planner", _after_planner, _PLANNED)
+    graph.add_conditional_edges("reflector", _after_reflector, _JUDGED)
+    graph.add_conditional_edges("replanner", _after_replanner, _REPLANNED)
+    graph.add_edge("synthesizer", "reflector")
+    return graph
+
+
+def _after_planner(state: AgentState) -> Hashable | list[Send]:
+    return _route(state, _PLANNED)
+
+
+def _after_reflector(state: AgentState) -> Hashable | list[Send]:
+    return _route(state, _JUDGED)
+
+
+def _after_replanner(state: AgentState) -> Hashable | list[Send]:
+    return _route(state, _REPLANNED)
+
+
+def _route(state: AgentState, edges: Mapping[Hashable, str]) -> Hashable | list[Send]:
+    """Where the edge leads: `next_node` decides, this only finds the edge's name for it."""
+    match next_node(state):
+        case "executor":
+            return bodies.tasks(state)
+        case "wait":
+            return []
+        case "end":
+            return next(name for name, node in edges.items() if node == END)
+        case node:
+            return next(name for name, target in edges.items() if target == node)
+
+
+def _kit(
+    model: BaseChatModel | Mapping[Role, BaseChatModel],
+    tools: Sequence[BaseTool],
+    *,
+    critic: BaseChatModel | None,
+    settings: Settings,
+    checks: Sequence[Check],
+) -> Kit:
+    check_tools(tools)
+    load_all()
+    by_name = {tool.name: tool for tool in tools}
+    undeclared = [tool.name for tool in tools if not is_declared(tool)]
+    if undeclared:
+        logger.warning(
+            "no effect is declared for %s; each counts as once "
+            '(declare metadata={"hansei": {"effect": "read"}} where a tool only reads)',
+            ", ".join(undeclared),
+        )
+    return Kit(
+        models=_ports(model, critic),
+        tools=by_name,
+        schemas={
+            name: convert_to_openai_tool(tool)["function"]["parameters"]
+            for name, tool in by_name.items()
+        },
+        settings=settings,
+        effects=frozenset(t.name for t in tools if tool_effect(t) != "read"),
+        volatile=frozenset(t.name for t in tools if tool_is_volatile(t)),
+        checks=tuple(checks),
+    )
+
+
+def _ports(
+    model: BaseChatModel | Mapping[Role, BaseChatModel], critic: BaseChatModel | None
+) -> dict[Role, ModelPort]:
+    ports: dict[Role, ModelPort] = {}
+    for role in ROLES:
+        chosen = critic if critic is not None and role in _CRITICS else _model_of(model, role)
+        ports[role] = ModelPort(chosen, capabilities_of(chosen))
+    return ports
+
+
+def _model_of(model: BaseChatModel | Mapping[Role, BaseChatModel], role: Role) -> BaseChatModel:
+    if isinstance(model, BaseChatModel):
+        return model
+    fallback: Mapping[Role, Role] = {"replanner": "planner", "reviewer": "reflector"}
+    for name in (role, fallback.get(role, role)):
+        if name in model:
+            return model[name]
+    given = ", ".join(model) or "none"
+    msg = f"no model is given for the role {role} (given: {given}); add one, or pass a single model"
+    raise UserError(msg)

@@ -1,0 +1,54 @@
+"""hansei (反省): an agent that looks back before it goes on.
+
+A result that nobody verified is never passed off as done: every step, the answer, the run's
+status and the exit code say how far they can be trusted.
+"""
+
+from hansei.graphs.checkpoints import open_checkpointer
+from hansei.graphs.models import chat_model
+from hansei.graphs.plan_execute import create_plan_execute_agent
+from hansei.policies.checks import Check, CheckInput, Evidence, required_fields
+from hansei.policies.errors import (
+    EndpointError,
+    HanseiError,
+    OperatorError,
+    UserError,
+)
+from hansei.policies.records import Finding
+from hansei.policies.settings import Settings, worst_case_calls
+from hansei.policies.state import AgentInput, AgentState
+from hansei.policies.words import (
+    AcceptedReason,
+    AnswerStatus,
+    FindingKind,
+    RunStatus,
+    StepStatus,
+    Verdict,
+    VerdictSource,
+)
+
+__all__ = [
+    "AcceptedReason",
+    "AgentInput",
+    "AgentState",
+    "AnswerStatus",
+    "Check",
+    "CheckInput",
+    "EndpointError",
+    "Evidence",
+    "Finding",
+    "FindingKind",
+    "HanseiError",
+    "OperatorError",
+    "RunStatus",
+    "Settings",
+    "StepStatus",
+    "UserError",
+    "Verdict",
+    "VerdictSource",
+    "chat_model",
+    "create_plan_execute_agent",
+    "open_checkpointer",
+    "required_fields",
+    "worst_case_calls",
+]

@@ -1,0 +1,309 @@
+"""The command line: `hansei run`, `show`, `why` and `model`.
+
+Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhausted, 6 needs a
+human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
+"""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, NoReturn
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+
+import typer
+from langchain_core.runnables import RunnableConfig
+from pydantic import ValidationError
+from rich.console import Console
+
+from hansei.graphs.checkpoints import open_checkpointer
+from hansei.graphs.plan_execute import Agent, create_plan_execute_agent
+from hansei.policies.endings import EXIT_CODES
+from hansei.policies.errors import HanseiError, OperatorError, UserError
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentInput, AgentState
+from hansei.policies.words import RunStatus
+
+WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED, INTERRUPTED = 2, 7, 1, 130
+"""Exit codes that do not come from a run's status."""
+
+logger = logging.getLogger(__name__)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="An agent that looks back after every step, and says what nobody verified.",
+)
+model_app = typer.Typer(no_args_is_help=True, help="The embedded model.")
+app.add_typer(model_app, name="model")
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def default_database() -> Path:
+    """Where runs are kept when no file is named."""
+    from platformdirs import user_state_path
+
+    return user_state_path("hansei") / "threads.db"
+
+
+def thread_id(name: str) -> str:
+    """The thread's UUID: the name itself where it is one, else one made from it.
+
+    LangGraph Studio only takes UUIDs, so every thread gets one.
+    """
+    try:
+        return str(UUID(name))
+    except ValueError:
+        return str(uuid5(NAMESPACE_URL, f"hansei:{name}"))
+
+
+def parse_settings(reflection: str, assignments: list[str]) -> Settings:
+    """Settings from the command line.
+
+    Raises:
+        UserError: A name does not exist, or a value is out of range.
+    """
+    values: dict[str, object] = {"reflection": reflection}
+    for item in assignments:
+        name, sep, text = item.partition("=")
+        if not sep:
+            msg = f"--set takes name=value, and {item!r} was given."
+            raise UserError(msg)
+        try:
+            values[name.strip()] = json.loads(text)
+        except ValueError:
+            values[name.strip()] = text
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as exc:
+        first = exc.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(Settings.model_fields)
+            msg = f"There is no setting {name!r}; there are: {known}."
+        else:
+            msg = f"The setting {name!r} cannot be {first['input']!r}: {first['msg']}."
+        raise UserError(msg) from exc
+
+
+ThreadOption = Annotated[
+    str | None, typer.Option("--thread", help="Name or UUID of the thread; new when left out.")
+]
+DatabaseOption = Annotated[Path | None, typer.Option("--db", help="SQLite file with the threads.")]
+
+
+@app.command()
+def run(
+    goal: Annotated[
+        str, typer.Argument(help="What to do, in your own words; - reads it from stdin.")
+    ],
+    tools: Annotated[
+        str, typer.Option(help="shop, module:name or file.py:name; several with commas.")
+    ] = "shop",
+    thread: ThreadOption = None,
+    db: DatabaseOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    reflection: Annotated[
+        str, typer.Option(help="always, flagged, on_signal, auto or never.")
+    ] = "always",
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Another setting, as name=value; may be repeated."),
+    ] = None,
+) -> None:
+    """Run one goal and watch it."""
+    name = thread or str(uuid4())
+    _guarded(
+        lambda: _run(goal, tools, name, db, as_json, parse_settings(reflection, assignments or []))
+    )
+
+
+def _run(
+    goal: str, tools: str, thread: str, db: Path | None, as_json: bool, settings: Settings
+) -> int:
+    from hansei.graphs.models import chat_model
+    from hansei.report import run_report
+    from hansei.tools.loading import load_tools
+    from hansei.trace import Trace, print_ending
+
+    text = sys.stdin.read() if goal == "-" else goal
+    if not text.strip():
+        msg = "The goal is empty; say in a sentence what is to be done."
+        raise UserError(msg)
+    loaded = load_tools(tools)
+    console = Console(stderr=as_json, quiet=as_json, soft_wrap=True)
+    with open_checkpointer(db or default_database()) as saver:
+        model, critic = chat_model(), chat_model(role="reflector")
+        agent = create_plan_execute_agent(
+            model, loaded, critic=critic, settings=settings, checkpointer=saver
+        )
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id(thread)}}
+        trace = Trace(console)
+        try:
+            for chunk in agent.stream(
+                AgentInput(goal=text), config, stream_mode="updates", durability="sync"
+            ):
+                if isinstance(chunk, dict):
+                    trace.update(chunk)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"\nStopped. What was done is kept: hansei show {thread}\n")
+            sys.stderr.flush()
+            # Requests under way hold their threads; waiting for them is not stopping.
+            os._exit(INTERRUPTED)
+        state = _state(agent, config)
+    if state is None:
+        msg = "The run left no state, which must not happen."
+        raise HanseiError(msg)
+    code = EXIT_CODES[state.status]
+    if as_json:
+        report = run_report(state, thread=thread)
+        sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+    else:
+        print_ending(console, state, exit_code=code, thread=thread)
+    return code
+
+
+def _state(agent: Agent, config: RunnableConfig) -> AgentState | None:
+    values: object = agent.get_state(config).values
+    return AgentState.model_validate(values) if values else None
+
+
+@app.command()
+def show(
+    thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
+    db: DatabaseOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show the last run of a thread."""
+
+    def body() -> int:
+        from hansei.report import run_report
+        from hansei.trace import print_ending, print_run
+
+        state = _load(thread, db)
+        if as_json:
+            report = run_report(state, thread=thread)
+            sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+            return 0
+        console = Console(soft_wrap=True)
+        print_run(console, state)
+        print_ending(console, state, exit_code=EXIT_CODES[state.status], thread=thread)
+        return 0
+
+    _guarded(body)
+
+
+@app.command()
+def why(
+    thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
+    step: Annotated[int, typer.Argument(help="Number of the step.")],
+    db: DatabaseOption = None,
+) -> None:
+    """Explain why a step has the status it has."""
+
+    def body() -> int:
+        from hansei.trace import print_why
+
+        state = _load(thread, db)
+        if step not in state.steps:
+            known = ", ".join(str(i) for i in state.order) or "none"
+            msg = f"The run has no step {step}; its steps are: {known}."
+            raise UserError(msg)
+        print_why(Console(soft_wrap=True), state.steps[step])
+        return 0
+
+    _guarded(body)
+
+
+def _load(thread: str, db: Path | None) -> AgentState:
+    """The state of a thread, read without a model.
+
+    Raises:
+        UserError: There is no such thread.
+    """
+    path = db or default_database()
+    if not path.exists():
+        msg = f"There is no database {path}; run something first, or give its file with --db."
+        raise UserError(msg)
+    with open_checkpointer(path) as saver:
+        found = saver.get_tuple({"configurable": {"thread_id": thread_id(thread)}})
+        values: object = found.checkpoint["channel_values"] if found else None
+    if not isinstance(values, dict) or not values:
+        msg = f"There is no thread {thread!r} in {path}."
+        raise UserError(msg)
+    known = {k: v for k, v in values.items() if k in AgentState.model_fields}
+    return AgentState.model_validate(known)
+
+
+@model_app.command("pull")
+def model_pull() -> None:
+    """Put the embedded model's file in place and check it."""
+
+    def body() -> int:
+        from hansei.graphs.local_file import pull
+        from hansei.graphs.local_progress import progress_bar
+
+        with progress_bar() as progress:
+            path = pull(progress=progress)
+        Console(soft_wrap=True).print(f"The model is at {path}.", markup=False, highlight=False)
+        return 0
+
+    _guarded(body)
+
+
+@model_app.command("serve")
+def model_serve(
+    port: Annotated[int, typer.Option(help="Port on loopback; 0 takes a free one.")] = 8080,
+) -> None:
+    """Serve the embedded model on loopback until Ctrl-C."""
+
+    def body() -> int:
+        from hansei.graphs.local_model import serve
+        from hansei.graphs.local_process import LocalEndpoint
+        from hansei.graphs.local_progress import progress_bar
+
+        def tell(endpoint: LocalEndpoint) -> None:
+            for line in (
+                f"OPENAI_BASE_URL={endpoint.base_url}",
+                f"HANSEI_MODEL={endpoint.model_name}",
+            ):
+                Console(soft_wrap=True).print(line, markup=False, highlight=False)
+
+        with progress_bar() as progress:
+            serve(port=port, progress=progress, on_ready=tell)
+        return 0
+
+    _guarded(body)
+
+
+def _guarded(body: Callable[[], int]) -> NoReturn:
+    """Run a command, and turn what goes wrong into one sentence and an exit code."""
+    try:
+        code = body()
+    except UserError as exc:
+        _stop(str(exc), WRONG_USE)
+    except OperatorError as exc:
+        _stop(str(exc), FOR_THE_OPERATOR)
+    except KeyboardInterrupt:
+        _stop("Stopped.", INTERRUPTED)
+    except typer.Exit:
+        raise
+    except Exception as exc:
+        logger.debug("unexpected", exc_info=True)
+        _stop(f"Unexpected: {type(exc).__name__}: {exc}", UNEXPECTED)
+    raise typer.Exit(code)
+
+
+def main() -> None:
+    """Entry point of the `hansei` command."""
+    logging.basicConfig(level=os.environ.get("HANSEI_LOG", "ERROR").upper())
+    app()
+
+
+__all__ = ["RunStatus", "app", "main"]

@@ -1,0 +1,238 @@
+"""The live trace of a run, and what `show` and `why` print: plain text for people."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from hansei.policies.phrases import say
+from hansei.policies.records import AnswerAttempt, Attempt, Step, ToolCall, VerdictRecord
+from hansei.policies.state import AgentState
+from hansei.policies.words import (
+    AcceptedReason,
+    Language,
+    RunStatus,
+    StepStatus,
+    Verdict,
+    VerdictSource,
+)
+
+_COLOURS: Mapping[str, str] = {
+    "PASS": "green",
+    "RETRY": "yellow",
+    "REPLAN": "red",
+    "verified": "green",
+    "complete": "green",
+    "accepted": "yellow",
+    "partial": "yellow",
+    "failed": "red",
+    "skipped": "red",
+    "exhausted": "red",
+    "needs_human": "magenta",
+}
+
+_SHOWN = 300
+"""Characters of a result or output in the trace; `why` and `--json` have the whole."""
+
+
+class Trace:
+    """Prints what the nodes report while a run goes on."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._steps: dict[int, Step] = {}
+
+    def update(self, chunk: Mapping[str, object]) -> None:
+        """Print one chunk of LangGraph's `updates` stream."""
+        for node, change in chunk.items():
+            if not isinstance(change, Mapping):
+                continue
+            steps = _steps_of(change)
+            match node:
+                case "planner":
+                    self._plan("plan", change, steps)
+                case "replanner":
+                    self._plan("replan", change, steps)
+                case "executor" | "tools":
+                    self._work(steps)
+                case "reflector":
+                    self._verdicts(change, steps)
+                case _:
+                    pass
+            self._steps.update(steps)
+
+    def _line(self, head: str, text: str) -> None:
+        self._console.print(f"[bold]{head:<9}[/bold] {escape(text)}", highlight=False)
+
+    def _plan(self, head: str, change: Mapping[str, object], steps: Mapping[int, Step]) -> None:
+        new = [s for i, s in steps.items() if i not in self._steps or head == "plan"]
+        if head == "replan" and not new:
+            self._line(head, "nothing takes its place; what failed stays failed")
+        for step in new:
+            tool = f"  [{step.tool}]" if step.tool else ""
+            after = f"  after {_ids(step.depends_on)}" if step.depends_on else ""
+            place = f"  in place of {_ids(step.stands_in_for)}" if step.stands_in_for else ""
+            self._line(head, f"{step.id}. {step.description}{tool}{after}{place}")
+            head = ""
+        notes = change.get("notes")
+        if isinstance(notes, list):
+            for note in notes:
+                self._line("", f"lint: {note}")
+        self._skipped(steps)
+
+    def _work(self, steps: Mapping[int, Step]) -> None:
+        for step in steps.values():
+            attempt = step.last_attempt
+            last = attempt.rounds[-1] if attempt.rounds else None
+            if attempt.result:
+                self._line(f"step {step.id}", f"result: {_short(attempt.result)}")
+            elif attempt.fault:
+                self._line(f"step {step.id}", f"broke off: {attempt.fault_reason}")
+            elif last is not None and last.calls:
+                for call in last.calls:
+                    self._line(f"step {step.id}", _call_line(call))
+
+    def _verdicts(self, change: Mapping[str, object], steps: Mapping[int, Step]) -> None:
+        for step in steps.values():
+            known = self._steps.get(step.id)
+            for record in step.verdicts[len(known.verdicts) if known else 0 :]:
+                self._verdict(f"step {step.id}", record, step)
+        attempts = change.get("answer_attempts")
+        if isinstance(attempts, list) and attempts:
+            last: object = attempts[-1]
+            if isinstance(last, AnswerAttempt) and last.verdict is not None:
+                self._verdict("answer", last.verdict, None)
+        self._skipped(steps)
+
+    def _verdict(self, where: str, record: VerdictRecord, step: Step | None) -> None:
+        word = str(record.verdict or "not judged")
+        colour = _COLOURS.get(word, "yellow")
+        by = f" by {record.source}" if record.source is not VerdictSource.NONE else ""
+        why = f": {record.analysis}" if record.analysis else ""
+        if record.unjudged is AcceptedReason.NOT_REVIEWED:
+            word, why = "not reviewed", ""
+        text = f"[{colour}]{word}[/{colour}]{escape(f'{by}{_short(why)}')}"
+        self._console.print(f"[bold]{where:<9}[/bold] {text}", highlight=False)
+        if record.verdict is Verdict.RETRY and record.suggestion:
+            self._line("", f"hint: {_short(record.suggestion)}")
+        if step is not None and step.status is StepStatus.ACCEPTED:
+            self._line("", f"used all the same: {step.reason}")
+
+    def _skipped(self, steps: Mapping[int, Step]) -> None:
+        for step in steps.values():
+            if step.status is StepStatus.SKIPPED:
+                self._line(f"step {step.id}", f"skipped: {step.description}")
+
+
+def _steps_of(change: Mapping[str, object]) -> dict[int, Step]:
+    value = change.get("steps")
+    # The planner starts a run afresh, so its steps come wrapped in an Overwrite.
+    value = getattr(value, "value", value)
+    if not isinstance(value, Mapping):
+        return {}
+    return {i: s for i, s in value.items() if isinstance(s, Step)}
+
+
+def _call_line(call: ToolCall) -> str:
+    if call.outcome is None:
+        return f"calls {call.name}({call.args})"
+    again = ", from the record" if call.from_record else ""
+    return f"{call.outcome}{again}: {_short(call.output)}"
+
+
+def _ids(ids: Sequence[int]) -> str:
+    return ", ".join(str(i) for i in ids)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SHOWN else f"{flat[:_SHOWN]}…"
+
+
+def print_ending(console: Console, state: AgentState, *, exit_code: int, thread: str) -> None:
+    """Print the answer, the status and what it has cost."""
+    console.print()
+    console.print(state.answer, markup=False, highlight=False)
+    console.print()
+    colour = _COLOURS.get(state.status.value, "white")
+    trust = "verified" if state.verified else _doubt(state, state.language)
+    console.print(
+        f"[bold]status[/bold]    [{colour}]{state.status.value}[/{colour}] "
+        f"{escape(f'({trust}), exit code {exit_code}')}",
+        highlight=False,
+    )
+    calls = ", ".join(f"{role} {u.calls}" for role, u in state.usage.items() if u.calls)
+    total = sum(u.calls for u in state.usage.values())
+    tokens = sum(u.input_tokens + u.output_tokens for u in state.usage.values())
+    guess = " (partly estimated)" if any(u.estimated for u in state.usage.values()) else ""
+    cost = f"{total} model calls of at most {state.bound} ({calls}); {tokens} tokens{guess}"
+    console.print(f"[bold]cost[/bold]      {escape(cost)}", highlight=False)
+    console.print(f"[bold]thread[/bold]    {escape(thread)}", highlight=False)
+
+
+def _doubt(state: AgentState, language: Language) -> str:
+    if state.status is RunStatus.COMPLETE:
+        return say("not_reviewed", language).strip("（）()。.")
+    return "not verified"
+
+
+def print_run(console: Console, state: AgentState) -> None:
+    """Print a run as a table of its steps."""
+    table = Table(title=state.goal, title_justify="left", show_lines=False)
+    for name in ("step", "what", "status", "why", "tries"):
+        table.add_column(name)
+    for i in state.order:
+        step = state.steps[i]
+        colour = _COLOURS.get(step.status.value, "white")
+        table.add_row(
+            str(step.id),
+            escape(step.description),
+            f"[{colour}]{step.status.value}[/{colour}]",
+            escape(_short(step.reason)),
+            str(len(step.attempts)),
+        )
+    console.print(table)
+
+
+def print_why(console: Console, step: Step) -> None:
+    """Print everything that led to the status of one step."""
+    console.print(f"[bold]{step.id}. {escape(step.description)}[/bold]", highlight=False)
+    console.print(f"status: {step.status.value} {escape(step.reason)}", highlight=False)
+    records = list(step.verdicts)
+    for attempt in step.attempts:
+        _print_attempt(console, attempt)
+        for record in [r for r in records if r.attempt == attempt.number]:
+            _print_record(console, record)
+    if not step.attempts:
+        console.print("it was never begun")
+
+
+def _print_attempt(console: Console, attempt: Attempt) -> None:
+    console.print(f"\n[bold]attempt {attempt.number}[/bold]", highlight=False)
+    rows = [("hint", attempt.hint)]
+    rows += [("call", f"{c.name}({c.args}) → {_call_line(c)}") for c in attempt.calls]
+    rows += [("result", attempt.result), ("broke off", attempt.fault_reason)]
+    for name, text in rows:
+        if text:
+            console.print(f"  {name}: {escape(text)}", highlight=False)
+
+
+def _print_record(console: Console, record: VerdictRecord) -> None:
+    word = str(record.verdict or f"no verdict ({record.unjudged or ''})")
+    console.print(f"  verdict: {word}, source: {record.source}", highlight=False)
+    rows = [("because", record.analysis), ("suggestion", record.suggestion)]
+    rows += [(f"{f.kind.value} of {f.check}", f.reason) for f in record.findings]
+    if record.model_verdict is not None:
+        rows.append(("the model's own word", record.model_verdict.value))
+    if record.quote:
+        found = "found" if record.quote_found else "not found"
+        rows.append(("its quote", f"{record.quote} ({found})"))
+    rows += [
+        (f"condition {c.condition}", f"{'met' if c.met else 'not met'}, quote: {c.quote}")
+        for c in record.conditions
+    ]
+    rows.append(("reply that could not be read", record.raw))
+    for name, text in rows:
+        if text:
+            console.print(f"    {name}: {escape(text)}", highlight=False)
