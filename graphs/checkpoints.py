@@ -1,7 +1,7 @@
 """The saver on a SQLite file: own connection, write-ahead log, patience, and an allow-list."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def serializer() -> JsonPlusSerializer:
 
 
 @contextmanager
-def open_checkpointer(path: str | Path) -> Iterator[SqliteSaver]:
+def open_checkpointer(path: str | Path) -> Generator[SqliteSaver]:
     """Open a SQLite file as a checkpointer, and close it afterwards.
 
     Args:

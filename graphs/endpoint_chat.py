@@ -22,7 +22,7 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 from urllib.parse import unquote, urlsplit
 
 import openai
@@ -38,6 +38,8 @@ else:
     # Which of the two the OpenAI client is built on depends on its version.
     httpx = importlib.import_module(openai.DefaultHttpxClient.__bases__[0].__module__.split(".")[0])
 
+ToolStyle = Literal["native", "schema"]
+
 CONNECT = 5.0
 """Seconds for the connection itself: a server that is there accepts at once."""
 
@@ -49,6 +51,8 @@ class EndpointChat(ChatOpenAI):
 
     where: str = Field(default="", exclude=True)
     """Short name of the place for traces: host and port, nothing secret."""
+    tool_style: ToolStyle = Field(default="native", exclude=True)
+    """How tools are offered to it."""
 
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: object
@@ -72,6 +76,7 @@ def endpoint_chat(
     max_retries: int,
     proxy: str | None = None,
     where: str | None = None,
+    tool_style: ToolStyle = "native",
 ) -> EndpointChat:
     """Build the model; nothing is contacted.
 
@@ -86,6 +91,7 @@ def endpoint_chat(
         max_retries: How often the client asks again after 408, 409, 429, 5xx and lost connections.
         proxy: Address of a proxy; None uses those of the environment.
         where: Short name of the place for traces; host and port by default.
+        tool_style: How tools are offered to the model.
     """
     parts = urlsplit(base_url)
     auth = None
@@ -115,6 +121,7 @@ def endpoint_chat(
         openai_proxy=None,
         http_socket_options=(),
         where=where or public.netloc,
+        tool_style=tool_style,
     )
 
 

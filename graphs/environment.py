@@ -1,6 +1,7 @@
 """What the environment says about models: one class that reads it, nothing that acts on it."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import AliasChoices, Field, PositiveFloat, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -34,6 +35,8 @@ class ModelEnvironment(BaseSettings):
     hansei_model: str | None = None
     hansei_timeout: PositiveFloat | None = None
     """Seconds for one request, where the caller gives none."""
+    hansei_tool_style: Literal["native", "schema"] | None = None
+    """How tools are offered: schema helps small models that write calls as text."""
     hansei_critic_model: str | None = None
     hansei_critic_base_url: str | None = None
     hansei_critic_api_key: SecretStr | None = None

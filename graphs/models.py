@@ -25,6 +25,10 @@ ModelRole = Literal["planner", "executor", "reflector", "synthesizer", "evaluato
 CRITICS: frozenset[str] = frozenset({"reflector", "evaluator"})
 """The roles that judge, and may have a model of their own."""
 
+EMBEDDED_PLACE = "embedded"
+"""Where the embedded model is, in traces. It leaves native tool calling alone, so tools are offered
+to it as a schema of a call."""
+
 OPENAI = "https://api.openai.com/v1"
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -95,6 +99,8 @@ def chat_model(
         max_retries=max_retries,
         proxy=environment.openai_proxy,
         where=target.where,
+        tool_style=environment.hansei_tool_style
+        or ("schema" if target.where == EMBEDDED_PLACE else "native"),
     )
 
 
@@ -165,7 +171,7 @@ def _embedded(environment: ModelEnvironment, model: str | None) -> _Target:
         model=endpoint.model_name,
         base_url=endpoint.base_url,
         api_key=endpoint.api_key,
-        where="embedded",
+        where=EMBEDDED_PLACE,
     )
 
 

@@ -6,6 +6,9 @@ START → planner → executor ⇄ tools → reflector ─ PASS ───→ nex
 synthesizer → reflector ─ PASS → END, or back to the synthesizer once with the hint
 """
 
+# LangGraph's signatures of add_node and compile hold types that it does not name.
+# pyright: reportUnknownMemberType=false
+
 import logging
 from collections.abc import Hashable, Mapping, Sequence
 
@@ -35,6 +38,9 @@ logger = logging.getLogger(__name__)
 
 Agent = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
 """A compiled agent: LangGraph's own invoke, stream, get_state and the rest work on it."""
+
+_LIKE: Mapping[Role, Role] = {"replanner": "planner", "reviewer": "reflector"}
+"""Whose model a role takes when models are given by role and it has none."""
 
 _CRITICS: frozenset[Role] = frozenset({"reflector", "reviewer"})
 
@@ -196,10 +202,11 @@ def _ports(
 def _model_of(model: BaseChatModel | Mapping[Role, BaseChatModel], role: Role) -> BaseChatModel:
     if isinstance(model, BaseChatModel):
         return model
-    fallback: Mapping[Role, Role] = {"replanner": "planner", "reviewer": "reflector"}
-    for name in (role, fallback.get(role, role)):
-        if name in model:
-            return model[name]
+    fallback: Role = _LIKE.get(role, role)
+    for name in (role, fallback):
+        chosen = model.get(name)
+        if chosen is not None:
+            return chosen
     given = ", ".join(model) or "none"
     msg = f"no model is given for the role {role} (given: {given}); add one, or pass a single model"
     raise UserError(msg)

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_config
@@ -154,11 +154,8 @@ def spent_of(state: AgentState) -> Spent:
 
 
 def _settings(kit: Kit) -> Settings:
-    context: object = get_runtime(Settings).context
-    if context is None:
-        return kit.settings
-    if not isinstance(context, Settings):
-        context = Settings.model_validate(context)
+    # LangGraph turns a mapping into Settings; without a context there is None, whatever it says.
+    context = cast("Settings | None", get_runtime(Settings).context)
     return kit.settings.overridden_by(context)
 
 

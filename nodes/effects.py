@@ -6,7 +6,7 @@ calls and threads, `adrive` with awaits; nothing else differs between the two.
 """
 
 import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -199,8 +199,15 @@ def drive(body: Body[R], session: Session) -> R:
                 reply = session.recall(request)
             case Parallel(bodies):
                 with ContextThreadPoolExecutor(max_workers=len(bodies)) as pool:
-                    list(pool.map(lambda b: drive(b, session), bodies))
+                    list(pool.map(_driver(session), bodies))
                 reply = None
+
+
+def _driver(session: Session) -> Callable[[Body[None]], None]:
+    def run(body: Body[None]) -> None:
+        drive(body, session)
+
+    return run
 
 
 async def adrive(body: Body[R], session: Session) -> R:

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from pydantic import JsonValue
 
 from hansei.nodes.effects import Body, ModelCall, ModelReply, RequestedCall, ask_model, ask_recall
-from hansei.nodes.kit import Kit
+from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
 from hansei.policies.fencing import capped, plain
 from hansei.policies.phrases import say
@@ -18,6 +18,7 @@ from hansei.policies.reading import strip_thinking
 from hansei.policies.records import Attempt, Round, Step, ToolCall
 from hansei.policies.settings import Settings
 from hansei.policies.state import StepTask
+from hansei.policies.tool_offer import call_schema, offered, stated
 from hansei.policies.tool_text import looks_like_tool_call, read_tool_calls
 from hansei.policies.words import Fault, Progress
 from hansei.tools.outcome import OutcomeStatus
@@ -62,15 +63,27 @@ def execute(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     rounds_left = len(attempt.rounds) < settings.max_tool_rounds
     may_call = rounds_left and bool(kit.tools)
     messages = yield from _messages(task, settings)
-    if not may_call and attempt.calls:
-        messages.append(HumanMessage(block("executor", "last", task.language, **_FILL)))
-    tools = tuple(kit.tools.values()) if may_call else ()
-    reply = yield from ask_model(ModelCall(role="executor", messages=messages, tools=tools))
+    request = _request(task, kit, messages, may_call=may_call)
+    reply = yield from ask_model(request)
     return decide(task, reply, kit, may_call=may_call, rounds_left=rounds_left)
 
 
-_FILL: dict[str, object] = {}
-"""Blocks without variables take none."""
+def _request(
+    task: StepTask, kit: Kit, messages: Sequence[BaseMessage], *, may_call: bool
+) -> ModelCall:
+    """The model call of this turn: with tools, with a schema of a call, or for words only."""
+    attempt, language = task.step.last_attempt, task.language
+    if may_call and kit.models["executor"].tool_style == "native":
+        return ModelCall(role="executor", messages=messages, tools=tuple(kit.tools.values()))
+    offer = offered(task.step, kit.schemas) if may_call else None
+    if offer is not None:
+        shown = [tool for tool in tool_list(kit) if tool["tool"] in offer.tools]
+        asked = block("executor", "by_schema", language, tools=shown, must_call=offer.must_call)
+        schema = call_schema(offer, kit.schemas)
+        return ModelCall(role="executor", messages=[*messages, HumanMessage(asked)], schema=schema)
+    if attempt.calls:
+        messages = [*messages, HumanMessage(block("executor", "last", language))]
+    return ModelCall(role="executor", messages=messages)
 
 
 def decide(
@@ -82,7 +95,7 @@ def decide(
         return fault(step, Fault.BUDGET, reply.refused)
     if reply.failure:
         return fault(step, Fault.ENDPOINT, say("fault_endpoint", language, reason=reply.failure))
-    text = strip_thinking(reply.text).strip()
+    text = stated(strip_thinking(reply.text).strip())
     calls = list(reply.calls) or _calls_in(text, kit)
     if reply.calls and looks_like_tool_call(text, kit.schemas):
         text = ""
@@ -174,7 +187,7 @@ def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
     )
     for turn in attempt.rounds:
         if not turn.calls:
-            messages.append(HumanMessage(block("executor", "nudge", language, **_FILL)))
+            messages.append(HumanMessage(block("executor", "nudge", language)))
             continue
         messages.append(
             AIMessage(

@@ -17,6 +17,7 @@ from hansei.nodes.effects import ModelCall, ModelReply, Recall, Remember, RunToo
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
 from hansei.policies.checks import Check
+from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.records import RoleUsage
 from hansei.policies.settings import Settings
 from hansei.policies.state import add_usage
@@ -43,6 +44,23 @@ class Kit:
     """Tools whose identical call is run again rather than answered from the record."""
     checks: Sequence[Check] = ()
     ledger: Ledger = field(default_factory=Ledger)
+
+
+def tool_list(kit: Kit) -> list[dict[str, str]]:
+    """The tools as a prompt shows them: name with its arguments, and the description."""
+    shown: list[dict[str, str]] = []
+    for name, tool in kit.tools.items():
+        properties = kit.schemas[name].get("properties")
+        arguments = ", ".join(properties) if isinstance(properties, dict) else ""
+        lines = tool.description.strip().splitlines()
+        shown.append(
+            {
+                "tool": name,
+                "name": f"{name}({arguments})",
+                "description": lines[0] if lines else "",
+            }
+        )
+    return shown
 
 
 @dataclass
@@ -148,11 +166,9 @@ def _tool_input(run: RunTool) -> dict[str, list[AIMessage]]:
 
 
 def _tool_reply(result: object) -> ToolReply:
-    messages = result.get("messages") if isinstance(result, dict) else result
-    if isinstance(messages, list):
-        for message in messages:
-            if isinstance(message, ToolMessage):
-                return ToolReply(output=message.text, raised=message.status == "error")
+    for message in as_list(as_mapping(result).get("messages", result)):
+        if isinstance(message, ToolMessage):
+            return ToolReply(output=message.text, raised=message.status == "error")
     return ToolReply(output="")
 
 

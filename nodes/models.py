@@ -22,6 +22,7 @@ from langgraph.errors import GraphBubbleUp
 from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
 from hansei.nodes.effects import ModelCall, ModelReply, RequestedCall
+from hansei.policies.narrow import as_mapping
 from hansei.policies.records import RoleUsage
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,10 @@ logger = logging.getLogger(__name__)
 Method = Literal["json_schema", "function_calling", "json_mode", "prompt"]
 METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "prompt")
 """Ways to ask for a structured reply, best first."""
+
+ToolStyle = Literal["native", "schema"]
+"""How tools are offered: by the endpoint's own tool calling, or as a JSON schema of a call, for
+models that write calls as text or not at all."""
 
 _REFUSED_STATUS = frozenset({400, 404, 405, 415, 422, 501})
 """Answers that mean "not this way": the next method is tried, and this one never again."""
@@ -42,7 +47,7 @@ class Capabilities:
     """What the endpoint of a model was found to refuse."""
 
     methods: list[Method] = field(default_factory=lambda: list(METHODS))
-    tools: bool = True
+    tools: ToolStyle = "native"
 
 
 class ModelPort:
@@ -51,6 +56,11 @@ class ModelPort:
     def __init__(self, model: BaseChatModel, capabilities: Capabilities) -> None:
         self._model = model
         self._can = capabilities
+
+    @property
+    def tool_style(self) -> ToolStyle:
+        """How tools are best offered to this model."""
+        return self._can.tools
 
     def invoke(self, call: ModelCall) -> tuple[ModelReply, RoleUsage]:
         """Make one logical request."""
@@ -95,7 +105,7 @@ class ModelPort:
                 self._model.with_structured_output
             )
             return structured(call.schema, method=method, include_raw=True)
-        if call.tools and self._can.tools:
+        if call.tools:
             return self._model.bind_tools(list(call.tools))
         return self._model
 
@@ -112,10 +122,6 @@ class ModelPort:
             if method in self._can.methods:
                 self._can.methods.remove(method)
             logger.info("the endpoint does not take %s; using %s", method, self._can.methods[0])
-            return "method"
-        if call.tools and self._can.tools and unsupported:
-            self._can.tools = False
-            logger.info("the model does not take tools; calls are read from its text")
             return "method"
         junk = isinstance(exc, _JUNK) and not isinstance(exc, NotImplementedError)
         if junk and again:
@@ -163,11 +169,11 @@ def _cut_message(exc: Exception) -> str | None:
 
 
 def _message(output: object) -> AIMessage:
-    raw = output.get("raw") if isinstance(output, Mapping) else output
+    raw = as_mapping(output).get("raw", output)
     if isinstance(raw, AIMessage):
         return raw
     if isinstance(raw, BaseMessage):
-        return AIMessage(content=raw.content)
+        return AIMessage(content=raw.text)
     msg = f"the model returned {type(raw).__name__}, not a message"
     raise TypeError(msg)
 
@@ -232,8 +238,16 @@ def capabilities_of(model: BaseChatModel) -> Capabilities:
     """What is known in this process about a model's endpoint, shared by all who use it."""
     name = getattr(model, "model_name", None) or getattr(model, "model", None)
     base = getattr(model, "openai_api_base", None)
+    fresh = Capabilities(tools=_tool_style(model))
     if not base or not name:
-        return Capabilities()
+        return fresh
     key = f"{type(model).__name__}|{base}|{name}"
     with _known_lock:
-        return _known.setdefault(key, Capabilities())
+        return _known.setdefault(key, fresh)
+
+
+def _tool_style(model: BaseChatModel) -> ToolStyle:
+    """By schema where the model's class cannot bind tools, or where the model says so."""
+    if type(model).bind_tools is BaseChatModel.bind_tools:
+        return "schema"
+    return "schema" if getattr(model, "tool_style", "native") == "schema" else "native"

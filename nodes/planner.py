@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from hansei.nodes.asking import Asked, ask_structured, closed_schema
 from hansei.nodes.effects import Body
-from hansei.nodes.kit import Kit
+from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
@@ -62,17 +62,6 @@ def choose_goal(state: AgentState) -> tuple[str, str]:
         )
         raise UserError(msg)
     return goal, asked
-
-
-def tool_list(kit: Kit) -> list[dict[str, str]]:
-    """The tools as a prompt shows them: name with its arguments, and the description."""
-    shown: list[dict[str, str]] = []
-    for name, tool in kit.tools.items():
-        properties = kit.schemas[name].get("properties")
-        arguments = ", ".join(properties) if isinstance(properties, dict) else ""
-        lines = tool.description.strip().splitlines()
-        shown.append({"name": f"{name}({arguments})", "description": lines[0] if lines else ""})
-    return shown
 
 
 def tool_enum(kit: Kit) -> dict[str, list[JsonValue]]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from hansei.nodes.asking import ask_structured, closed_schema
 from hansei.nodes.effects import Body
-from hansei.nodes.kit import Kit
-from hansei.nodes.planner import tool_enum, tool_list
+from hansei.nodes.kit import Kit, tool_list
+from hansei.nodes.planner import tool_enum
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.nodes.reviewer import in_order
 from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hansei.policies.conditions import check_condition
+from hansei.policies.narrow import as_mapping
 from hansei.policies.phrases import say
 from hansei.policies.records import Attempt, Condition, Finding, Step, ToolCall
 from hansei.policies.text import identifiers, normal_id
@@ -77,7 +78,7 @@ def _has_field(text: str, name: str) -> bool:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and value.get(name) not in (None, "", [], {})
+    return as_mapping(value).get(name) not in (None, "", [], {})
 
 
 _BAD = {

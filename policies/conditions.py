@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from hansei.policies.drafts import ConditionDraft
+from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.records import Condition, Step
 from hansei.policies.text import (
     content_terms,
@@ -84,10 +85,14 @@ class ConditionCheck:
 def find_conditions(goal: str) -> list[Condition]:
     """The conditions that rules can read out of a goal, numbered from 1."""
     found: list[tuple[Kind, bool, str]] = []
-    found += [("limit", True, m.group().strip()) for m in _LIMIT.finditer(goal)]
-    found += [("exclusion", True, m.group().strip()) for m in _EXCLUSION.finditer(goal)]
-    found += [("identifier", True, item) for item in identifiers(goal)]
-    found += [("quoted", True, item) for item in quoted(goal)]
+    by_kind: dict[Kind, list[str]] = {
+        "limit": [m.group().strip() for m in _LIMIT.finditer(goal)],
+        "exclusion": [m.group().strip() for m in _EXCLUSION.finditer(goal)],
+        "identifier": identifiers(goal),
+        "quoted": quoted(goal),
+    }
+    for kind, quotes in by_kind.items():
+        found.extend((kind, True, quote) for quote in quotes)
     for clause in _CLAUSE.findall(goal):
         text = clause.strip()
         if _SITUATION.search(text) and not _REQUEST.search(text):
@@ -193,12 +198,10 @@ def _structured_prices(text: str) -> list[Decimal]:
 
 
 def _prices(value: object) -> Iterator[Decimal]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if str(key).lower() in _PRICE_KEYS and isinstance(item, int | float):
-                yield Decimal(str(item))
-            else:
-                yield from _prices(item)
-    elif isinstance(value, list):
-        for item in value:
+    for key, item in as_mapping(value).items():
+        if str(key).lower() in _PRICE_KEYS and isinstance(item, int | float):
+            yield Decimal(str(item))
+        else:
             yield from _prices(item)
+    for item in as_list(value):
+        yield from _prices(item)

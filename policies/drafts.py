@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
+from hansei.policies.narrow import as_list
+
 _NO_TOOL = frozenset({"", "none", "null", "n/a", "无"})
 """Spellings of "no tool" that models use where null was asked for."""
 
@@ -16,7 +18,7 @@ def _key(value: object) -> object:
 def _keys(value: object) -> object:
     if value is None:
         return []
-    return [_key(item) for item in value] if isinstance(value, list) else [_key(value)]
+    return [_key(item) for item in (as_list(value) or [value]) if item != []]
 
 
 def _text(value: object) -> object:

@@ -24,8 +24,8 @@ _LONGEST_REPAIR: Final = 50_000
 _MOST_REPAIRS: Final = 3
 """Broken objects that are looked at: a reply holds one, a draft and a note at the very most."""
 
-_LOOK_BACK: Final = 80
-"""Characters looked at before a value: room for a fence's opening line or a key."""
+_LOOK_BACK: Final = 20
+"""Characters looked at before a value: room for the end of a key."""
 
 _MOST_FAILURES: Final = 2_000
 """Brackets in prose that look like a value and are none; each costs a look at all before it."""
@@ -34,7 +34,6 @@ _OPENER = re.compile(
     r"""\{(?=\s*(?:["'“”‘’}]|[\w$-]+\s*[:：]))|\[(?=\s*(?:["'{\[\]\d-]|true|false|null))"""
 )
 _SEPARATOR = re.compile(r"[\s;,]*")
-_FENCE_OPEN = re.compile(r"```[ \t]*[\w+-]*\s*$")
 _BRACKET = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _OBJECT_START = re.compile(r"""\{\s*(?:["'“”‘’]|[\w$-]+\s*[:：])""")
 _ARRAY_START = re.compile(r"""\[\s*[{\["']""")
@@ -99,7 +98,7 @@ def scan(text: str) -> Scan:
     while found := _OPENER.search(text, place):
         start = found.start()
         before = text[max(place, start - _LOOK_BACK) : start]
-        fenced = bool(_FENCE_OPEN.search(before)) or (fenced and "```" not in text[place:start])
+        fenced ^= text.count("```", place, start) % 2 == 1
         try:
             value, place = _decode(text, start)
         except json.JSONDecodeError as error:

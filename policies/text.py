@@ -1,118 +1,264 @@
-"""Small text functions that rules share (first version)."""
+"""What a text says, as far as rules can tell: terms, ids, numbers, quotes, language.
+
+Chinese and English. Words come from rjieba, likeness from rapidfuzz, Chinese numerals
+from cn2an; what is here is the choice of what counts.
+"""
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import Literal
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal
 
-import rjieba
 from rapidfuzz import fuzz
 
-_STOP = set(
-    ["的", "了", "和", "与", "或", "在", "是", "我", "你", "他", "她", "它", "我们", "你们", "帮", "帮我", "帮忙", "一下", "查", "查询", "请", "给", "给我", "里", "挑", "一个", "两只", "一只", "两款", "个", "只", "款", "到", "没", "吗", "呢", "把", "也", "就", "都", "又", "及", "并", "对", "为", "这", "那", "哪", "家", "养", "有", "a", "an", "the", "of", "and", "or", "in", "on", "at", "to", "is", "are", "for", "me", "my", "please", "with", "it", "this", "that"]
+from hansei.policies import text_words as words
+
+if TYPE_CHECKING:
+    import rjieba
+
+Language = Literal["zh", "en"]
+
+_SHORTEST_QUOTE: Final = 2
+"""Characters a quote must have; a single one stands in any text."""
+
+_SHORTEST_LOOSE_QUOTE: Final = 12
+"""Characters from which a quote may differ a little: less, and a difference is the meaning."""
+
+_LOOSE_QUOTE_SCORE: Final = 92.0
+"""Likeness (0 to 100) of a quote that was copied with a slip of a character or two."""
+
+_SHORTEST_ID: Final = 4
+"""Characters of an id; what is shorter is an amount or an ordinal."""
+
+_SHORTEST_AMOUNT: Final = 3
+"""Digits a bare number needs to say what a text is about; 15 stands in too many texts."""
+
+_CJK: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}_])\w)+(?:[-_.'’&+](?:(?![{_CJK}_])\w)+)*")
+_IS_CJK = re.compile(rf"[{_CJK}]")
+_CODE = re.compile(r"(?<![\w.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![A-Za-z0-9])", re.ASCII)
+_LINK = re.compile(r"(?:https?|ftp)://\S+|\b[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
+_SEPARATORS = re.compile(r"[\s_#\-‐‑‒–—−]+")
+_QUOTES = re.compile(
+    r"“([^”]+)”|‘([^’]+)’|「([^」]+)」|『([^』]+)』|\"([^\"\n]+)\"|`([^`\n]+)`"
+    r"|(?<!\w)'([^'\n]+)'(?!\w)"
 )
+_SENTENCE_END = re.compile(
+    r"(?<=[。！？；!?;])(?![”’」』\"')）])|(?<=[.][\"')])\s+|(?<=[.])\s+|\n+"
+)
+_ABBREVIATION = re.compile(r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|No|approx))\.$")
 
 
 def tokens(text: str) -> list[str]:
-    out = []
-    for t in rjieba.cut(text):
-        t = t.strip().lower()
-        if t and any(c.isalnum() for c in t):
-            out.append(t)
-    return out
+    """Splits a text into words and numbers, lower-cased; ids stay whole, punctuation goes."""
+    found: list[str] = []
+    for chunk in _CHUNK.findall(_narrow(text).lower()):
+        if _IS_CJK.match(chunk):
+            found.extend(_chinese().cut(chunk))
+        else:
+            found.append(chunk.removesuffix("'s").removesuffix("’s"))
+    return found
 
 
 def content_terms(text: str) -> frozenset[str]:
-    return frozenset(
-        t
-        for t in tokens(text)
-        if (t not in _STOP
-        and not (len(t) == 1 and not ("\u4e00" <= t <= "\u9fff"))
-        and not t.isdigit())
-        or (t.isdigit() and len(t) >= 3)
-    )
+    """Gives the words that say what a text is about.
 
-
-def normal_id(text: str) -> str:
-    return re.sub(r"[\s\-_]", "", unicodedata.normalize("NFKC", text)).lower()
+    Left out are stop words, measure words (两只, 一个), what only asks for something
+    (帮我, 查一下, please) and single digits.
+    """
+    found: set[str] = set()
+    plain = words.REQUEST.sub(" ", _narrow(text).lower())
+    for chunk in _CHUNK.findall(plain):
+        if _IS_CJK.match(chunk):
+            found.update(word for word, kind in _chinese().tag(chunk) if _is_content(word, kind))
+        else:
+            word = chunk.removesuffix("'s").removesuffix("’s")
+            is_small = word.isdigit() and len(word) < _SHORTEST_AMOUNT
+            if len(word) > 1 and not is_small and word not in words.ENGLISH_STOP:
+                found.add(word)
+    return frozenset(found)
 
 
 def identifiers(text: str) -> list[str]:
-    out = []
-    for m in re.finditer(r"(?<![A-Za-z0-9.])[A-Za-z0-9][A-Za-z0-9_-]*", text):
-        w = m.group().strip("-_")
+    """Finds what looks like an id, a code or a model number, as written, each once.
+
+    An id has a digit and at least four characters. Dates, times, amounts with a unit or
+    decimals, links and mail addresses are none. Two spellings are the same id when
+    `normal_id` makes them equal.
+    """
+    narrow = _narrow(text)
+    links = [found.span() for found in _LINK.finditer(narrow)]
+    found: dict[str, str] = {}
+    for code in _CODE.finditer(narrow):
+        written = code.group()
+        before, after = narrow[max(0, code.start() - 12) : code.start()], narrow[code.end() :][:12]
         if (
-            len(w) >= 4
-            and any(c.isdigit() for c in w)
-            and not re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}.*", w)
-            and not text[m.end() : m.end() + 1] == "年"
+            len(written) >= _SHORTEST_ID
+            and any(character.isdigit() for character in written)
+            and not words.NOT_AN_ID.fullmatch(written)
+            and not words.AMOUNT_BEFORE.search(before)
+            and not (written.isdigit() and words.AMOUNT_AFTER.match(after))
+            and not any(start <= code.start() < end for start, end in links)
         ):
-            out.append(w)
-    return out
+            found.setdefault(normal_id(written), written)
+    return list(found.values())
+
+
+def normal_id(text: str) -> str:
+    """Gives the form in which ids are compared: no spaces, dashes, `_` or `#`, lower case."""
+    return _SEPARATORS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 def quoted(text: str) -> list[str]:
-    return [
-        x
-        for t in re.findall(r"“([^”]+)”|\"([^\"]+)\"|「([^」]+)」|『([^』]+)』|`([^`]+)`", text)
-        for x in t
-        if x
-    ]
+    """Gives what stands in quotation marks of any kind, in order."""
+    parts = [found.group(found.lastindex or 0).strip() for found in _QUOTES.finditer(text)]
+    return [part for part in parts if part]
 
 
 def numbers(text: str) -> list[Decimal]:
-    out = []
-    for m in re.finditer(r"(\d[\d,，]*(?:\.\d+)?)\s*([万千亿]?)", text):
-        v = Decimal(re.sub("[,，]", "", m.group(1)))
-        out.append(v * {"": 1, "千": 1000, "万": 10000, "亿": 10**8}[m.group(2)])
-    return out
+    """Reads the numbers in a text: `1,299.00`, `1.2亿`, `3千`, `两千`, `-4`.
+
+    Pieces of dates, times and ids are left out. Chinese numerals count with a unit
+    (三百) or before a measure word (三个); 一 alone hardly ever is a number.
+    """
+    narrow = words.NO_NUMBER.sub(" ", _narrow(text))
+    found: list[Decimal] = []
+    for match in words.NUMBER.finditer(narrow):
+        value: Decimal | None
+        if match["arabic"]:
+            value = Decimal(match["arabic"].replace(",", "")) * words.SCALES[match["scale"] or ""]
+        else:
+            value = _chinese_number(match["chinese"])
+        if value is not None:
+            found.append(value.quantize(Decimal(1)) if value == value.to_integral() else value)
+    return found
 
 
-def mentions(text: str, terms) -> bool:
-    low = text.lower()
-    for t in terms:
-        if re.fullmatch(r"[\x00-\x7f]+", t):
-            if re.search(rf"(?<![a-z0-9]){re.escape(t)}(?![a-z0-9])", low):
+def mentions(text: str, terms: Iterable[str]) -> bool:
+    """Says whether any of the terms occurs: Latin ones as whole words, also with a plural s."""
+    plain = _narrow(text).lower()
+    for term in terms:
+        wanted = _narrow(term).lower().strip()
+        if not wanted:
+            continue
+        if _IS_CJK.search(wanted):
+            if wanted in plain:
                 return True
-        elif t in low:
+        elif re.search(rf"(?<![a-z0-9]){re.escape(_singular(wanted))}(?:s|es)?(?![a-z0-9])", plain):
             return True
     return False
 
 
-def _flat(t):
-    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", t)).lower()
-
-
 def contains_quote(text: str, quote: str) -> bool:
-    q = _flat(quote)
-    t = _flat(text)
-    if len(q) < 2:
+    """Says whether `quote` stands in `text`, apart from spaces, width and letter case.
+
+    From 12 characters on a slip of a character or two is forgiven, but never in a number
+    or a negation: there the slip is the meaning.
+    """
+    plain, wanted = _squeezed(text), _squeezed(quote)
+    if len(wanted) < _SHORTEST_QUOTE:
         return False
-    if q in t:
+    if wanted in plain:
         return True
-    return len(q) >= 12 and len(q) <= len(t) and fuzz.partial_ratio(q, t) >= 92
+    if not _SHORTEST_LOOSE_QUOTE <= len(wanted) <= len(plain):
+        return False
+    best = fuzz.partial_ratio_alignment(wanted, plain, score_cutoff=_LOOSE_QUOTE_SCORE)
+    if best is None or best.score < _LOOSE_QUOTE_SCORE:
+        return False
+    window = plain[best.dest_start : best.dest_end]
+    return words.MEANING.findall(window) == words.MEANING.findall(wanted)
 
 
 def similarity(a: str, b: str) -> float:
-    return fuzz.ratio(_flat(a), _flat(b)) / 100
+    """Says how alike two texts are, 0 to 1, by characters or by words in any order."""
+    left, right = _squeezed(a), _squeezed(b)
+    if left == right:
+        return 1.0
+    by_words = fuzz.token_sort_ratio(" ".join(tokens(a)), " ".join(tokens(b)))
+    return max(fuzz.ratio(left, right), by_words) / 100
 
 
 def sentences(text: str) -> list[str]:
-    return [s.strip() for s in re.split(r"(?<=[。！？!?；;])|\n|(?<=\.)\s", text) if s.strip()]
+    """Splits a text at the ends of sentences and lines, Chinese and English."""
+    found: list[str] = []
+    held = ""
+    for part in _SENTENCE_END.split(text):
+        held = f"{held} {part.strip()}".strip()
+        if held and not _ABBREVIATION.search(held):
+            found.append(held)
+            held = ""
+    return [*found, held] if held else found
 
 
-Lang = Literal["zh", "en"]
+def language_of(text: str) -> Language:
+    """Says in which language a text is written; one without words counts as English.
 
-
-def language_of(text: str) -> Lang:
-    cjk = sum("\u4e00" <= c <= "\u9fff" for c in text)
-    words = len(re.findall(r"[A-Za-z]{2,}", text))
-    return "zh" if cjk and cjk >= words else "en"
-
-
-def asked_language(goal: str) -> Lang:
-    if re.search(r"用?英文|英语回答|in english", goal, re.I):
+    What is quoted, code, ids and links says nothing. An English product name in a Chinese
+    sentence, or a Chinese name in an English one, does not change the sentence.
+    """
+    plain = words.NO_LANGUAGE.sub(" ", _LINK.sub(" ", _narrow(text)))
+    chinese = len(_IS_CJK.findall(plain))
+    if not chinese:
         return "en"
-    if re.search(r"用中文|in chinese", goal, re.I):
-        return "zh"
-    return language_of(goal)
+    latin = [word for word in re.findall(r"[A-Za-z][A-Za-z'’-]*", plain) if len(word) > 1]
+    # Names are capitalised; the words that make an English sentence mostly are not.
+    plain_words = sum(word.islower() for word in latin)
+    grammar = sum(word.lower() in words.ENGLISH_STOP for word in latin)
+    chinese_grammar = len(words.CHINESE_GRAMMAR.findall(plain))
+    lead = chinese / 2 + 2 * chinese_grammar - plain_words - 2 * grammar
+    if lead and grammar:
+        return "zh" if lead > 0 else "en"
+    starts_chinese = _IS_CJK.match(plain.lstrip(words.MARKS)) is not None
+    return "zh" if starts_chinese or lead > 0 else "en"
+
+
+def asked_language(goal: str) -> Language:
+    """Says in which language a goal wants its answer: by its wish, else by its own language."""
+    wishes = [
+        found
+        for found in words.WISH.finditer(goal)
+        if not words.REFUSED_WISH.search(goal[max(0, found.start() - 12) : found.start()])
+    ]
+    if not wishes:
+        return language_of(goal)
+    named = words.WISHED_ENGLISH.search(wishes[-1].group())
+    return "en" if named else "zh"
+
+
+@cache
+def _chinese() -> "rjieba.Jieba":
+    """Loads the dictionary, about 0.2 s, when the first Chinese text comes."""
+    import rjieba
+
+    return rjieba.Jieba()
+
+
+@cache
+def _chinese_number(numeral: str) -> Decimal | None:
+    from cn2an import cn2an  # type: ignore[import-untyped]
+
+    try:
+        return Decimal(str(cn2an(numeral, "smart")))
+    except ValueError:
+        return None  # characters of numerals in a row that make no number, such as 三十十
+
+
+def _is_content(word: str, kind: str) -> bool:
+    if word in words.CHINESE_STOP or kind[0] in words.EMPTY_KINDS:
+        return False
+    return len(word) > 1 or kind[0] != "v"
+
+
+def _narrow(text: str) -> str:
+    """Gives the text in one width, without half characters that no library takes."""
+    return unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
+
+
+def _squeezed(text: str) -> str:
+    return "".join(_narrow(text).translate(words.PUNCTUATION).casefold().split())
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] not in "su" else word

@@ -4,6 +4,9 @@ Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhaus
 human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
 """
 
+# LangGraph's signature of stream holds types that it does not name.
+# pyright: reportUnknownMemberType=false
+
 import json
 import logging
 import os
@@ -22,6 +25,7 @@ from hansei.graphs.checkpoints import open_checkpointer
 from hansei.graphs.plan_execute import Agent, create_plan_execute_agent
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.errors import HanseiError, OperatorError, UserError
+from hansei.policies.narrow import as_mapping
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput, AgentState
 from hansei.policies.words import RunStatus
@@ -149,8 +153,7 @@ def _run(
             for chunk in agent.stream(
                 AgentInput(goal=text), config, stream_mode="updates", durability="sync"
             ):
-                if isinstance(chunk, dict):
-                    trace.update(chunk)
+                trace.update(as_mapping(chunk))
         except KeyboardInterrupt:
             sys.stderr.write(f"\nStopped. What was done is kept: hansei show {thread}\n")
             sys.stderr.flush()

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.phrases import say
 from hansei.policies.records import AnswerAttempt, Attempt, Step, ToolCall, VerdictRecord
 from hansei.policies.state import AgentState
@@ -43,11 +44,10 @@ class Trace:
         self._console = console
         self._steps: dict[int, Step] = {}
 
-    def update(self, chunk: Mapping[str, object]) -> None:
+    def update(self, chunk: Mapping[object, object]) -> None:
         """Print one chunk of LangGraph's `updates` stream."""
-        for node, change in chunk.items():
-            if not isinstance(change, Mapping):
-                continue
+        for node, value in chunk.items():
+            change = as_mapping(value)
             steps = _steps_of(change)
             match node:
                 case "planner":
@@ -65,7 +65,7 @@ class Trace:
     def _line(self, head: str, text: str) -> None:
         self._console.print(f"[bold]{head:<9}[/bold] {escape(text)}", highlight=False)
 
-    def _plan(self, head: str, change: Mapping[str, object], steps: Mapping[int, Step]) -> None:
+    def _plan(self, head: str, change: Mapping[object, object], steps: Mapping[int, Step]) -> None:
         new = [s for i, s in steps.items() if i not in self._steps or head == "plan"]
         if head == "replan" and not new:
             self._line(head, "nothing takes its place; what failed stays failed")
@@ -75,10 +75,8 @@ class Trace:
             place = f"  in place of {_ids(step.stands_in_for)}" if step.stands_in_for else ""
             self._line(head, f"{step.id}. {step.description}{tool}{after}{place}")
             head = ""
-        notes = change.get("notes")
-        if isinstance(notes, list):
-            for note in notes:
-                self._line("", f"lint: {note}")
+        for note in as_list(change.get("notes")):
+            self._line("", f"lint: {note}")
         self._skipped(steps)
 
     def _work(self, steps: Mapping[int, Step]) -> None:
@@ -93,14 +91,12 @@ class Trace:
                 for call in last.calls:
                     self._line(f"step {step.id}", _call_line(call))
 
-    def _verdicts(self, change: Mapping[str, object], steps: Mapping[int, Step]) -> None:
+    def _verdicts(self, change: Mapping[object, object], steps: Mapping[int, Step]) -> None:
         for step in steps.values():
             known = self._steps.get(step.id)
             for record in step.verdicts[len(known.verdicts) if known else 0 :]:
                 self._verdict(f"step {step.id}", record, step)
-        attempts = change.get("answer_attempts")
-        if isinstance(attempts, list) and attempts:
-            last: object = attempts[-1]
+        for last in as_list(change.get("answer_attempts"))[-1:]:
             if isinstance(last, AnswerAttempt) and last.verdict is not None:
                 self._verdict("answer", last.verdict, None)
         self._skipped(steps)
@@ -125,13 +121,11 @@ class Trace:
                 self._line(f"step {step.id}", f"skipped: {step.description}")
 
 
-def _steps_of(change: Mapping[str, object]) -> dict[int, Step]:
+def _steps_of(change: Mapping[object, object]) -> dict[int, Step]:
     value = change.get("steps")
     # The planner starts a run afresh, so its steps come wrapped in an Overwrite.
     value = getattr(value, "value", value)
-    if not isinstance(value, Mapping):
-        return {}
-    return {i: s for i, s in value.items() if isinstance(s, Step)}
+    return {s.id: s for s in as_mapping(value).values() if isinstance(s, Step)}
 
 
 def _call_line(call: ToolCall) -> str:

@@ -1,0 +1,82 @@
+"""Tools offered as a JSON schema, for models without tool calling of their own.
+
+Small models that leave the endpoint's tool calling alone, or write a call into their text, do
+fill in a schema well: the arguments of a known tool came right in one to three seconds each
+time. So they are given the schema of one call, and, where no call is due, of a result.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from hansei.policies.json_scan import json_values
+from hansei.policies.records import Step
+from hansei.tools.outcome import OutcomeStatus
+
+_ASK_AGAIN = frozenset({OutcomeStatus.REFUSED, OutcomeStatus.ERROR, OutcomeStatus.EMPTY})
+"""Outcomes after which another call may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools on offer in one turn, and whether one must be called."""
+
+    tools: tuple[str, ...]
+    must_call: bool
+
+
+def offered(step: Step, schemas: Mapping[str, object]) -> Offer | None:
+    """What to offer in the next turn; `None` asks for words.
+
+    The tool that the plan names is called first. After a call went wrong any tool may be
+    tried; after one that answered it is time to state the result.
+    """
+    calls = step.last_attempt.calls
+    if not calls:
+        if step.tool is not None and step.tool in schemas:
+            return Offer((step.tool,), must_call=True)
+        return Offer(tuple(schemas), must_call=False)
+    last = step.last_attempt.rounds[-1].calls
+    if any(call.outcome in _ASK_AGAIN for call in last):
+        return Offer(tuple(schemas), must_call=False)
+    return None
+
+
+def call_schema(offer: Offer, schemas: Mapping[str, dict[str, JsonValue]]) -> dict[str, JsonValue]:
+    """The JSON schema of one call of an offered tool, or of a result where that is allowed."""
+    choices: list[JsonValue] = [
+        {
+            "type": "object",
+            "properties": {"name": {"const": name}, "arguments": schemas[name]},
+            "required": ["name", "arguments"],
+            "additionalProperties": False,
+        }
+        for name in offer.tools
+    ]
+    if not offer.must_call:
+        choices.append(
+            {
+                "type": "object",
+                "properties": {"result": {"type": "string"}},
+                "required": ["result"],
+                "additionalProperties": False,
+            }
+        )
+    title: dict[str, JsonValue] = {"title": "turn", "description": "One tool call, or a result."}
+    return {**title, **_object(choices[0])} if len(choices) == 1 else {**title, "anyOf": choices}
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
+def stated(text: str) -> str:
+    """The text of a `{"result": …}` object; any other text as it is."""
+    if not text.startswith("{"):
+        return text
+    values = json_values(text)
+    if len(values) == 1 and isinstance(values[0], dict) and set(values[0]) == {"result"}:
+        result = values[0]["result"]
+        return result.strip() if isinstance(result, str) else text
+    return text
