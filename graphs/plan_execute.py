@@ -39,6 +39,9 @@ logger = logging.getLogger(__name__)
 Agent = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
 """A compiled agent: LangGraph's own invoke, stream, get_state and the rest work on it."""
 
+LEAST_SUPERSTEPS = 2000
+"""Supersteps allowed at the least: four times those of the default settings' worst case."""
+
 _LIKE: Mapping[Role, Role] = {"replanner": "planner", "reviewer": "reflector"}
 """Whose model a role takes when models are given by role and it has none."""
 
@@ -96,11 +99,17 @@ def create_plan_execute_agent(
     compiled = graph.compile(
         checkpointer=checkpointer, store=store or InMemoryStore(), name="hansei"
     )
-    # One superstep is at most one call of each step under way, so the bound on calls, twice
-    # (a call and the tools or the judgement after it), bounds the supersteps as well.
-    unlimited = chosen.model_copy(update={"call_budget": None})
-    limit = 2 * worst_case_calls(unlimited) + 10
-    return compiled.with_config(recursion_limit=limit)
+    return compiled.with_config(recursion_limit=_superstep_limit(chosen))
+
+
+def _superstep_limit(settings: Settings) -> int:
+    """A backstop that an honest run never meets, also when its context raises the limits.
+
+    Each model call is followed by at most one superstep without one (tools, or a judgement by
+    rule), so twice the bound on calls bounds the supersteps.
+    """
+    unlimited = settings.model_copy(update={"call_budget": None})
+    return max(2 * worst_case_calls(unlimited) + 10, LEAST_SUPERSTEPS)
 
 
 def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentState]:

@@ -12,7 +12,7 @@ from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
 from hansei.policies.endings import done
 from hansei.policies.fencing import plain
 from hansei.policies.lint import LintContext, Linted, correct, lint, only_tells
-from hansei.policies.planning import apply_replan, novel_steps, waiting
+from hansei.policies.planning import apply_replan, cut_steps, novel_steps, waiting
 from hansei.policies.progress import advance
 from hansei.policies.records import Step
 from hansei.policies.settings import Settings
@@ -98,13 +98,21 @@ def _apply(
     linted = correct(_as_plan(draft, novel), context) if novel else Linted([], [])
     if isinstance(linted, str):
         linted = Linted([], [])
-    fitting = Linted(linted.steps[: max(0, room)], [], notes=linted.notes)
+    room = max(0, room)
+    fitting = Linted(linted.steps[:room], [], notes=linted.notes)
     replanned = apply_replan(state.steps, state.replan_due, fitting, draft)
-    order = [*state.order, *replanned.new]
-    move = advance({**state.steps, **replanned.steps}, order, settings, stopped=bool(exhausted))
+    rest = cut_steps(
+        [*linted.steps[room:], *linted.cut],
+        first=max([*state.steps, *replanned.new]) + 1,
+        limit=settings.max_steps,
+        language=state.language,
+    )
+    new = {**replanned.steps, **{step.id: step for step in rest}}
+    order = [*state.order, *replanned.new, *(step.id for step in rest)]
+    move = advance({**state.steps, **new}, order, settings, stopped=bool(exhausted))
     notes = [*state.notes, *linted.notes, *(f"refused as a repetition: {t}" for t in refused)]
     return {
-        "steps": {**replanned.steps, **move.steps},
+        "steps": {**new, **move.steps},
         "order": order,
         "dispatch": move.dispatch,
         "replan_due": [],

@@ -32,6 +32,9 @@ _LOOSE_QUOTE_SCORE: Final = 92.0
 _SHORTEST_ID: Final = 4
 """Characters of an id; what is shorter is an amount or an ordinal."""
 
+_MOST_DIGITS: Final = 28
+"""Characters of a number; longer is no amount, and more than decimals are exact to."""
+
 _SHORTEST_AMOUNT: Final = 3
 """Digits a bare number needs to say what a text is about; 15 stands in too many texts."""
 
@@ -39,16 +42,19 @@ _CJK: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}_])\w)+(?:[-_.'’&+](?:(?![{_CJK}_])\w)+)*")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _CODE = re.compile(r"(?<![\w.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![A-Za-z0-9])", re.ASCII)
-_LINK = re.compile(r"(?:https?|ftp)://\S+|\b[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
+_LINK = re.compile(r"(?:https?|ftp)://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
 _SEPARATORS = re.compile(r"[\s_#\-‐‑‒–—−]+")
 _QUOTES = re.compile(
     r"“([^”]+)”|‘([^’]+)’|「([^」]+)」|『([^』]+)』|\"([^\"\n]+)\"|`([^`\n]+)`"
     r"|(?<!\w)'([^'\n]+)'(?!\w)"
 )
 _SENTENCE_END = re.compile(
-    r"(?<=[。！？；!?;])(?![”’」』\"')）])|(?<=[.][\"')])\s+|(?<=[.])\s+|\n+"
+    r"(?<=[。！？；!?;])(?![。！？!?”’」』\"')）])|(?<=[。！？!?][”’」』）])"
+    r"|(?<=[.!?][\"')])\s+|(?<=[.])\s+|\n+"
 )
-_ABBREVIATION = re.compile(r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|No|approx))\.$")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|No|approx)|^\d{1,3})\.$"
+)
 
 
 def tokens(text: str) -> list[str]:
@@ -88,8 +94,7 @@ def identifiers(text: str) -> list[str]:
     decimals, links and mail addresses are none. Two spellings are the same id when
     `normal_id` makes them equal.
     """
-    narrow = _narrow(text)
-    links = [found.span() for found in _LINK.finditer(narrow)]
+    narrow = _LINK.sub(" ", _narrow(text))
     found: dict[str, str] = {}
     for code in _CODE.finditer(narrow):
         written = code.group()
@@ -100,7 +105,6 @@ def identifiers(text: str) -> list[str]:
             and not words.NOT_AN_ID.fullmatch(written)
             and not words.AMOUNT_BEFORE.search(before)
             and not (written.isdigit() and words.AMOUNT_AFTER.match(after))
-            and not any(start <= code.start() < end for start, end in links)
         ):
             found.setdefault(normal_id(written), written)
     return list(found.values())
@@ -126,13 +130,14 @@ def numbers(text: str) -> list[Decimal]:
     narrow = words.NO_NUMBER.sub(" ", _narrow(text))
     found: list[Decimal] = []
     for match in words.NUMBER.finditer(narrow):
-        value: Decimal | None
-        if match["arabic"]:
-            value = Decimal(match["arabic"].replace(",", "")) * words.SCALES[match["scale"] or ""]
-        else:
+        value: Decimal | None = None
+        if match["chinese"]:
             value = _chinese_number(match["chinese"])
+        elif len(match["arabic"]) <= _MOST_DIGITS:
+            value = Decimal(match["arabic"].replace(",", "")) * words.SCALES[match["scale"] or ""]
         if value is not None:
-            found.append(value.quantize(Decimal(1)) if value == value.to_integral() else value)
+            whole = value == value.to_integral()
+            found.append(Decimal(int(value)) if whole else value.normalize())
     return found
 
 

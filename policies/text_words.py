@@ -79,7 +79,7 @@ _CODE_LIKE = (
 _WORD_WITH_DIGIT = r"(?<!\w)(?!(?:usd|rmb|cny|eur|us|hkd?)\d)[A-Za-z]+\d\w*"
 NO_NUMBER: Final = re.compile(
     rf"(?<!\d){_DATE}|(?:19|20)\d\d年(?:\d{{1,2}}月(?:\d{{1,2}}[日号])?)?|\d{{1,2}}月\d{{1,2}}[日号]"
-    rf"|(?<!\d)\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|{_CODE_LIKE}|{_WORD_WITH_DIGIT}|\d+(?:\.\d+){{2,}}",
+    rf"|(?<!\d)\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|{_CODE_LIKE}|v?\d+(?:\.\d+){{2,}}|{_WORD_WITH_DIGIT}",
     re.ASCII | re.IGNORECASE,
 )
 """What holds digits and is no number: dates, times, codes, versions."""
@@ -126,7 +126,7 @@ PUNCTUATION: Final = str.maketrans(
 
 NO_LANGUAGE: Final = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』|<[^<>\n]*>"
-    r"|(?<![A-Za-z0-9])(?=[A-Za-z0-9_./-]*\d)[A-Za-z0-9][A-Za-z0-9_./-]*",
+    r"|(?<![A-Za-z0-9_./-])(?=[A-Za-z_./-]*\d)[A-Za-z0-9_./-]+",
     re.DOTALL | re.ASCII,
 )
 """Parts of a text that say nothing about its language: code, quotations, tags, ids."""
