@@ -203,8 +203,7 @@ def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
             bad = call.outcome is not OutcomeStatus.OK
             messages.append(
                 ToolMessage(
-                    content=capped(plain(output), OUTPUT_CAP)
-                    or say("empty", language, tool=call.name),
+                    content=capped(plain(output), OUTPUT_CAP) or say("empty", language),
                     tool_call_id=call.id,
                     name=call.name,
                     status="error" if bad else "success",

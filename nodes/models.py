@@ -50,6 +50,10 @@ class Capabilities:
     tools: ToolStyle = "native"
 
 
+class _CannotAsk(Exception):  # noqa: N818 - never leaves this module
+    """The model's class refuses a way of asking before anything is sent."""
+
+
 class ModelPort:
     """One chat model, asked in the best way that its endpoint understands."""
 
@@ -104,7 +108,10 @@ class ModelPort:
             structured: Callable[..., Runnable[LanguageModelInput, object]] = (
                 self._model.with_structured_output
             )
-            return structured(call.schema, method=method, include_raw=True)
+            try:
+                return structured(call.schema, method=method, include_raw=True)
+            except Exception as exc:
+                raise _CannotAsk(str(exc)) from exc
         if call.tools:
             return self._model.bind_tools(list(call.tools))
         return self._model
@@ -118,7 +125,7 @@ class ModelPort:
             return ModelReply(text=cut, truncated=True)
         refused = isinstance(exc, APIStatusError) and exc.status_code in _REFUSED_STATUS
         unsupported = isinstance(exc, NotImplementedError)
-        if method != "prompt" and (refused or unsupported or _not_this_way(exc)):
+        if method != "prompt" and (refused or unsupported or isinstance(exc, _CannotAsk)):
             if method in self._can.methods:
                 self._can.methods.remove(method)
             logger.info("the endpoint does not take %s; using %s", method, self._can.methods[0])
@@ -129,17 +136,6 @@ class ModelPort:
             return "junk"
         logger.warning("a model call of the %s failed: %s", call.role, describe_failure(exc))
         return ModelReply(failure=describe_failure(exc))
-
-
-def _not_this_way(exc: Exception) -> bool:
-    """Whether the model's class refuses the way of asking before anything is sent."""
-    text = str(exc)
-    return isinstance(exc, TypeError | ValueError) and (
-        "with_structured_output" in text
-        or "unexpected keyword argument" in text
-        or "Unrecognized method" in text
-        or "Received unsupported arguments" in text
-    )
 
 
 def describe_failure(exc: BaseException) -> str:

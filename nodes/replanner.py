@@ -11,7 +11,7 @@ from hansei.nodes.reviewer import in_order
 from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
 from hansei.policies.endings import done
 from hansei.policies.fencing import plain
-from hansei.policies.lint import LintContext, Linted, correct, lint, only_tells
+from hansei.policies.lint import LintContext, Linted, correct, lint, working_steps
 from hansei.policies.planning import apply_replan, cut_steps, novel_steps, waiting
 from hansei.policies.progress import advance
 from hansei.policies.records import Step
@@ -69,16 +69,12 @@ def _shown(step: Step) -> dict[str, object]:
 
 
 def _problems(draft: ReplanDraft, state: AgentState, context: LintContext) -> Sequence[str]:
-    _, refused = novel_steps(_working(draft), state.steps)
+    _, refused = novel_steps(working_steps(draft.steps), state.steps)
     repeated = [
         f'"{text}" repeats a step that failed; do it differently or give it up.' for text in refused
     ]
-    plan = _as_plan(draft, _working(draft))
+    plan = _as_plan(draft, working_steps(draft.steps))
     return repeated + (lint(plan, context) if plan.steps else [])
-
-
-def _working(draft: ReplanDraft) -> list[StepDraft]:
-    return [step for step in draft.steps if not only_tells(step)]
 
 
 def _as_plan(draft: ReplanDraft, steps: Sequence[StepDraft]) -> PlanDraft:
@@ -93,7 +89,7 @@ def _apply(
     *,
     exhausted: str,
 ) -> Update:
-    novel, refused = novel_steps(_working(draft), state.steps)
+    novel, refused = novel_steps(working_steps(draft.steps), state.steps)
     room = settings.max_steps - len(waiting(state.steps))
     linted = correct(_as_plan(draft, novel), context) if novel else Linted([], [])
     if isinstance(linted, str):

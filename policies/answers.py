@@ -131,6 +131,9 @@ def answer_findings(
             reason = say("uncovered", language, step=step.description)
             hint = say("hint_uncovered", language, step=f"{step.description}: {step.result}")
             found.append(Finding(check="coverage", reason=reason, hint=hint))
+    if not done(steps):
+        # Nothing was done, so there is nothing that could deal with a condition.
+        return found
     data = CheckInput(goal=goal, step=Step(), result=text, conditions=conditions, language=language)
     return found + condition_findings(data, step=0)
 

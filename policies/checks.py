@@ -104,7 +104,7 @@ def tool_status(data: CheckInput) -> Finding | None:
         return None
     position, call = unhealed[-1]
     outcome = call.outcome or OutcomeStatus.ERROR
-    reason = say(_BAD[outcome], data.language, tool=call.name, reason=call.reason or call.output)
+    reason = say(_BAD[outcome], data.language, reason=call.reason or call.output)
     if _later_success(data.attempt, position):
         return Finding(kind=FindingKind.SIGNAL, check="tool_status", reason=reason)
     again = data.attempt.number > 1

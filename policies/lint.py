@@ -75,12 +75,28 @@ def only_tells(step: StepDraft) -> bool:
     return step.tool is None and bool(_SUMMARY.search(step.description))
 
 
+def working_steps(steps: Sequence[StepDraft]) -> list[StepDraft]:
+    """The steps that do work, each once: those that only tell, or say the same again, are out."""
+    kept: dict[tuple[str | None, str], StepDraft] = {}
+    instead: dict[str, str] = {}
+    for step in steps:
+        if only_tells(step):
+            continue
+        first = kept.setdefault((step.tool, step.description.strip() or step.id), step)
+        if first is not step:
+            instead[step.id] = first.id
+    return [
+        step.model_copy(update={"depends_on": [instead.get(k, k) for k in step.depends_on]})
+        for step in kept.values()
+    ]
+
+
 def lint(draft: PlanDraft, context: LintContext) -> list[str]:
     """What is wrong with a plan, as sentences for a repair request. Empty: nothing.
 
-    Steps that only tell are not reported: they are dropped without a word.
+    Steps that only tell or repeat another are not reported: they are dropped without a word.
     """
-    steps = [step for step in draft.steps if not only_tells(step)]
+    steps = working_steps(draft.steps)
     findings: list[str] = []
     if not steps:
         return _lint_direct_answer(draft, context)
@@ -173,7 +189,7 @@ def correct(draft: PlanDraft, context: LintContext) -> Linted | str:
     the goal demands and nothing carries becomes a condition, and is told to the first step.
     """
     notes: list[str] = []
-    steps = [s for s in draft.steps if s.description.strip() and not only_tells(s)]
+    steps = [s for s in working_steps(draft.steps) if s.description.strip()]
     conditions = list(draft.conditions)
     if not steps:
         if not draft.answer.strip() or _lint_direct_answer(draft, context):

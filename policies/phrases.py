@@ -4,19 +4,16 @@ from hansei.policies.words import Language
 
 _PHRASES: dict[str, tuple[str, str]] = {
     # reasons and hints of the rules
-    "tool_error": ("工具 {tool} 报错：{reason}", "The tool {tool} reported an error: {reason}"),
-    "not_found": (
-        "工具 {tool} 查不到数据：{reason}",
-        "The tool {tool} found no such data: {reason}",
-    ),
+    "tool_error": ("工具报错：{reason}", "A tool reported an error: {reason}"),
+    "not_found": ("查不到数据：{reason}", "There is no such data: {reason}"),
     "shell": (
-        "工具 {tool} 只返回了“{reason}”，还没有真正的数据",
-        'The tool {tool} only answered "{reason}"; the data itself is not there yet',
+        "目前只查到“{reason}”，还没有真正的数据",
+        'So far there is only "{reason}"; the data itself is not there yet',
     ),
-    "empty": ("工具 {tool} 返回了空结果", "The tool {tool} returned nothing"),
+    "empty": ("没有查到任何数据", "Nothing was found"),
     "refused": (
-        "调用 {tool} 时编造了参数：{reason}",
-        "A call of {tool} used an invented argument: {reason}",
+        "查询用的参数没有来源：{reason}",
+        "An argument of a query came from nowhere: {reason}",
     ),
     "hint_partial": (
         "只重做失败的调用 {tool}，已经成功的不要再做",
@@ -54,8 +51,9 @@ _PHRASES: dict[str, tuple[str, str]] = {
         'The user\'s condition "{quote}" is not dealt with',
     ),
     "hint_condition": (
-        "必须结合“{quote}”来回答，并先说明与它最相关的一点",
-        'Deal with "{quote}" and lead with the point that matters most for it',
+        "第一句就针对“{quote}”给出明确的建议，原样写出这句话，并说明与它最相关的理由",
+        'Begin with a clear recommendation for "{quote}", in these words, and the reason that '
+        "matters most for it",
     ),
     "condition_broken": (
         "违反了用户的条件“{quote}”：{found}",

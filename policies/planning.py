@@ -1,5 +1,6 @@
 """From drafts to steps: numbering, a replan's place in the plan, and the rule that it differs."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from hansei.policies.lint import Linted, only_tells
 from hansei.policies.phrases import say
 from hansei.policies.records import Step
 from hansei.policies.schedule import dependents
-from hansei.policies.text import identifiers, normal_id, similarity
+from hansei.policies.text import content_terms, identifiers, normal_id, similarity
 from hansei.policies.words import Language, Progress, StepStatus
 
 SAME_DESCRIPTION = 0.85
@@ -64,7 +65,7 @@ def repeats(draft: StepDraft | Step, failed: Iterable[Step]) -> Step | None:
     """The failed step that a new one only repeats, if any.
 
     Two steps are the same when they name the same tool and the same ids, codes and numbers,
-    or say the same in nearly the same words.
+    say the same in nearly the same words, or add nothing but that it is another try.
     """
     new_ids = {normal_id(i) for i in identifiers(draft.description)}
     for step in failed:
@@ -75,7 +76,27 @@ def repeats(draft: StepDraft | Step, failed: Iterable[Step]) -> Step | None:
             return step
         if similarity(draft.description, step.description) >= SAME_DESCRIPTION:
             return step
+        if draft.tool is not None and _new_terms(draft, step) <= _ABOUT_TRYING:
+            return step
     return None
+
+
+_ABOUT_TRYING = frozenset(
+    re.findall(
+        r"\w+",
+        "重新 再次 再 重试 使用 用 工具 如果 仍然 可以 尝试 其他 方式 换 继续 稍后 一次 "
+        "try again retry once more using use tool another time later different way",
+    )
+)
+"""Words about trying again, which make no new step."""
+
+
+def _new_terms(draft: StepDraft | Step, failed: Step) -> frozenset[str]:
+    """What a new description says that the failed step's did not, its tool's name apart."""
+    tool = draft.tool or ""
+    known = content_terms(failed.description) | content_terms(tool) | {tool.lower()}
+    known |= frozenset(tool.lower().split("_"))
+    return content_terms(draft.description) - known
 
 
 @dataclass(frozen=True, slots=True)

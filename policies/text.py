@@ -32,6 +32,9 @@ _LOOSE_QUOTE_SCORE: Final = 92.0
 _SHORTEST_ID: Final = 4
 """Characters of an id; what is shorter is an amount or an ordinal."""
 
+_LONGEST_ID: Final = 128
+"""Characters of an id; a hash has 64, what is longer is data."""
+
 _MOST_DIGITS: Final = 28
 """Characters of a number; longer is no amount, and more than decimals are exact to."""
 
@@ -100,7 +103,7 @@ def identifiers(text: str) -> list[str]:
         written = code.group()
         before, after = narrow[max(0, code.start() - 12) : code.start()], narrow[code.end() :][:12]
         if (
-            len(written) >= _SHORTEST_ID
+            _SHORTEST_ID <= len(written) <= _LONGEST_ID
             and any(character.isdigit() for character in written)
             and not words.NOT_AN_ID.fullmatch(written)
             and not words.AMOUNT_BEFORE.search(before)

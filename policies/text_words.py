@@ -79,16 +79,17 @@ _CODE_LIKE = (
 _WORD_WITH_DIGIT = r"(?<!\w)(?!(?:usd|rmb|cny|eur|us|hkd?)\d)[A-Za-z]+\d\w*"
 NO_NUMBER: Final = re.compile(
     rf"(?<!\d){_DATE}|(?:19|20)\d\d年(?:\d{{1,2}}月(?:\d{{1,2}}[日号])?)?|\d{{1,2}}月\d{{1,2}}[日号]"
-    rf"|(?<!\d)\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|{_CODE_LIKE}|v?\d+(?:\.\d+){{2,}}|{_WORD_WITH_DIGIT}",
+    rf"|(?<!\d)\d{{1,2}}:\d\d(?::\d\d)?(?!\d)|{_CODE_LIKE}|(?<![\d.])v?\d+(?:\.\d+){{2,}}|{_WORD_WITH_DIGIT}",
     re.ASCII | re.IGNORECASE,
 )
 """What holds digits and is no number: dates, times, codes, versions."""
 
+# Runs are bounded: no amount is longer, and a text of nothing but numerals stays quick to read.
 _DIGITS = "零〇一二两三四五六七八九"
 NUMBER: Final = re.compile(
     r"(?P<arabic>(?:(?<![\w.)\]])-)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)"
     r"\s*(?P<scale>万亿|百万|千万|亿|万|千(?![米克瓦卡赫帕伏字])|百(?=[元块]))?"
-    rf"|(?P<chinese>(?=[{_DIGITS}]*[十百千万亿])(?!十)[{_DIGITS}][{_DIGITS}十百千万亿]*"
+    rf"|(?P<chinese>(?=[{_DIGITS}]{{0,9}}[十百千万亿])(?!十)[{_DIGITS}][{_DIGITS}十百千万亿]{{0,24}}"
     rf"|十[{_DIGITS}]"
     r"|[二两三四五六七八九十](?=[个只件台款次天元块条本张份家位名套瓶双辆部间种年周小岁人斤公米]))"
 )

@@ -5,6 +5,7 @@ fill in a schema well: the arguments of a known tool came right in one to three 
 time. So they are given the schema of one call, and, where no call is due, of a result.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ from pydantic import JsonValue
 from hansei.policies.json_scan import json_values
 from hansei.policies.records import Step
 from hansei.tools.outcome import OutcomeStatus
+
+TURN = "turn"
+"""Field that holds the choice: a schema has to be an object at its top."""
 
 _ASK_AGAIN = frozenset({OutcomeStatus.REFUSED, OutcomeStatus.ERROR, OutcomeStatus.EMPTY})
 """Outcomes after which another call may help."""
@@ -63,20 +67,26 @@ def call_schema(offer: Offer, schemas: Mapping[str, dict[str, JsonValue]]) -> di
                 "additionalProperties": False,
             }
         )
-    title: dict[str, JsonValue] = {"title": "turn", "description": "One tool call, or a result."}
-    return {**title, **_object(choices[0])} if len(choices) == 1 else {**title, "anyOf": choices}
-
-
-def _object(value: JsonValue) -> dict[str, JsonValue]:
-    return value if isinstance(value, dict) else {}
+    return {
+        "title": "turn",
+        "description": "One tool call, or a result.",
+        "type": "object",
+        "properties": {TURN: {"anyOf": choices}},
+        "required": [TURN],
+        "additionalProperties": False,
+    }
 
 
 def stated(text: str) -> str:
-    """The text of a `{"result": …}` object; any other text as it is."""
+    """What one turn says: the text of a result, the JSON of a call, any other text as it is."""
     if not text.startswith("{"):
         return text
     values = json_values(text)
-    if len(values) == 1 and isinstance(values[0], dict) and set(values[0]) == {"result"}:
-        result = values[0]["result"]
-        return result.strip() if isinstance(result, str) else text
-    return text
+    if len(values) != 1 or not isinstance(values[0], dict):
+        return text
+    turn = values[0].get(TURN, values[0])
+    if not isinstance(turn, dict):
+        return text
+    if set(turn) == {"result"} and isinstance(turn["result"], str):
+        return turn["result"].strip()
+    return json.dumps(turn, ensure_ascii=False) if turn is not values[0] else text
