@@ -20,12 +20,18 @@ from hansei.graphs.local_pieces import EMBEDDED, REPAIR
 from hansei.graphs.local_server import Answer, Order
 from hansei.policies.errors import OperatorError
 
-LOADING = 300.0
+LOADING = 600.0
 """Seconds until a server that does not come up is given up. The embedded model loads in 4 s on two
-cores; a larger file from a slow disk takes minutes."""
+cores, and two minutes on cores with four times the work they can do."""
 
 STOPPING = 5.0
 """Seconds until a server that does not end by itself is killed; it ends in milliseconds."""
+
+SPINS = "1000"
+"""How often an idle thread of llama.cpp looks for work before it sleeps (a setting of libgomp, the
+user's own value wins). By default it looks so long that, on cores which others use as well, one
+thread keeps the other from its work: at twice the load that the cores can take, the model then
+wrote 0.8 tokens a second, with this value 5."""
 
 if sys.platform == "win32":
     _OWN_GROUP = subprocess.CREATE_NEW_PROCESS_GROUP
@@ -71,6 +77,7 @@ class ServerProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
+                env={"GOMP_SPINCOUNT": SPINS, **os.environ},
                 # Ctrl-C is for the program; its model goes on until the program ends it.
                 start_new_session=True,
                 creationflags=_OWN_GROUP,
@@ -131,8 +138,14 @@ class ServerProcess:
         process = self._process
         assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stdout is not None  # noqa: S101
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            process.kill()
+
         # Ends the wait below when the process neither answers nor ends.
-        alarm = threading.Timer(LOADING, process.kill)
+        alarm = threading.Timer(LOADING, give_up)
         alarm.daemon = True
         alarm.start()
         try:
@@ -143,16 +156,23 @@ class ServerProcess:
             line = b""
         finally:
             alarm.cancel()
-        answer: Answer = json.loads(line) if line else {"error": "it ended while loading"}
+        if not line:
+            code = process.wait()
+            reason = f"its process ended with code {code}: {self._last_words() or 'no word of why'}"
+            if late.is_set():
+                reason = f"it was not ready after {LOADING:g} seconds"
+            raise _cannot_serve(order, reason)
+        answer: Answer = json.loads(line)
         if "address" in answer:
             return answer["address"]
+        if "not_loaded" in answer:
+            msg = (
+                f"The package xllamacpp cannot be loaded ({answer['not_loaded']}): install what is "
+                "missing; if it is libgomp.so.1, that is `apt install libgomp1` on Debian."
+            )
+            raise OperatorError(msg)
         process.wait()
-        reason = self._last_words() or answer.get("error", "no reason given")
-        msg = (
-            f"The model file {order['file']} cannot be served ({reason}): name another one in "
-            "HANSEI_GGUF, or run `hansei model pull` if it is the embedded one."
-        )
-        raise OperatorError(msg)
+        raise _cannot_serve(order, self._last_words())
 
     def _close_pipes(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout):
@@ -169,10 +189,17 @@ class ServerProcess:
         self._log.seek(0)
         lines = self._log.read().decode("utf-8", errors="replace").splitlines()
         for line in lines:
-            # llama.cpp puts clock and function names before it.
-            if found := re.search(r"error loading model: (.+)", line):
+            # The first error is the cause; clock, level and function stand before it.
+            if found := re.match(r"[\d.]+ E .*?: (.+)", line):
                 return found.group(1)
         return lines[-1].strip() if lines else ""
+
+
+def _cannot_serve(order: Order, reason: str) -> OperatorError:
+    return OperatorError(
+        f"The model file {order['file']} cannot be served ({reason}): name another one in "
+        "HANSEI_GGUF, or run `hansei model pull` if it is the embedded one."
+    )
 
 
 def _usable_cores() -> int:

@@ -32,10 +32,13 @@ class Order(TypedDict):
 
 
 class Answer(TypedDict, total=False):
-    """What the parent is told: one of the two."""
+    """What the parent is told: one of them."""
 
     address: str
-    error: str
+    not_loaded: str
+    """The library itself cannot be loaded: why."""
+    not_served: str
+    """The server did not start: why, though standard error says more."""
 
 
 SLOTS = 2
@@ -107,8 +110,10 @@ def main() -> None:
     answer: Answer
     try:
         answer = {"address": serve(order)}
-    except (RuntimeError, ImportError) as error:
-        answer = {"error": str(error)}
+    except ImportError as error:
+        answer = {"not_loaded": str(error)}
+    except RuntimeError as error:
+        answer = {"not_served": str(error)}
     with answers:
         answers.write(json.dumps(answer) + "\n")
     if "address" in answer:
