@@ -14,8 +14,10 @@ LIVE_ARGS ?=
 BENCH_ARGS ?=
 LOCK_ARGS ?=
 
-# The embedded model is what the scenes show, so an endpoint set in the shell is left out.
-KEYLESS := env -u OPENAI_API_KEY -u OPENAI_BASE_URL -u HANSEI_MODEL -u HANSEI_CRITIC_MODEL
+# The embedded model is what the scenes show, so an endpoint set in the shell or in .env is left
+# out: an empty variable turns off the one in the file.
+KEYLESS := env OPENAI_API_KEY= OPENAI_BASE_URL= OPENAI_API_BASE= HANSEI_MODEL= \
+	HANSEI_CRITIC_MODEL= HANSEI_CRITIC_BASE_URL= HANSEI_CRITIC_API_KEY= HANSEI_TOOL_STYLE=
 
 # The wheel of pyright carries pyright itself; without this it still asks a server for news.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1

@@ -1,6 +1,6 @@
 """Structured replies: ask by schema, read tolerantly, repair once, else say that it failed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -36,35 +36,50 @@ class Asked(Generic[T]):
 
 
 def closed_schema(
-    model: type[BaseModel], *, title: str, enums: dict[str, list[JsonValue]] | None = None
+    model: type[BaseModel],
+    *,
+    title: str,
+    fields: Mapping[str, JsonValue] | None = None,
+    omit: frozenset[str] = frozenset(),
+    most: Mapping[str, int] | None = None,
 ) -> dict[str, JsonValue]:
-    """The model's JSON schema with every field required, nothing else allowed, enums closed.
+    """The model's JSON schema with every field required and nothing else allowed.
 
     Args:
-        model: What the reply is read into.
+        model: What the reply is read into; it may be more tolerant than the schema.
         title: Name of the schema, which function calling uses as the function's.
-        enums: Values allowed for a field, by the field's name, wherever it occurs.
+        fields: Narrower schemas of fields, by the field's name, wherever it occurs.
+        omit: Fields that are not asked for.
+        most: The most items of a list at the top of the reply.
     """
     schema: dict[str, JsonValue] = model.model_json_schema(by_alias=False)
-    closed = _close(schema, enums or {})
+    closed = _close(schema, fields or {}, omit)
     if not isinstance(closed, dict):
         raise TypeError(type(closed))
+    properties = closed.get("properties")
+    for name, limit in (most or {}).items():
+        field = properties.get(name) if isinstance(properties, dict) else None
+        if isinstance(field, dict):
+            field["maxItems"] = limit
     return {**closed, "title": title, "description": f"The reply of the {title}."}
 
 
-def _close(node: JsonValue, enums: dict[str, list[JsonValue]]) -> JsonValue:
+def _close(node: JsonValue, fields: Mapping[str, JsonValue], omit: frozenset[str]) -> JsonValue:
     if isinstance(node, list):
-        return [_close(item, enums) for item in node]
+        return [_close(item, fields, omit) for item in node]
     if not isinstance(node, dict):
         return node
     fixed = {
-        key: _close(value, enums) for key, value in node.items() if key not in {"title", "default"}
+        key: _close(value, fields, omit)
+        for key, value in node.items()
+        if key not in {"title", "default"}
     }
     properties = fixed.get("properties")
     if isinstance(properties, dict):
-        for name, values in enums.items():
-            if name in properties:
-                properties[name] = {"enum": list(values)}
+        properties = {
+            name: fields.get(name, value) for name, value in properties.items() if name not in omit
+        }
+        fixed["properties"] = properties
         fixed["required"] = list(properties)
         fixed["additionalProperties"] = False
     return fixed
@@ -94,13 +109,14 @@ def ask_structured(
         last_resort: Reads a value out of prose that holds no JSON, without guessing.
     """
     asked: Asked[T] = Asked()
+    best: Asked[T] = Asked()
     talk = list(messages)
     for left in range(repairs, -1, -1):
         reply = yield from ask_model(ModelCall(role=role, messages=talk, schema=schema))
         if reply.failure or reply.refused:
             # A reply that could be read, if not fully used, is better than none.
-            if asked.value is not None:
-                return asked
+            if best.value is not None:
+                return best
             return Asked(failure=reply.failure, refused=reply.refused, raw=asked.raw or reply.text)
         text = strip_thinking(reply.text)
         value = read_object(reply.text, model, truncated=reply.truncated)
@@ -108,12 +124,15 @@ def ask_structured(
             rescued = None if reply.truncated else last_resort(text)
             if rescued is not None:
                 return Asked(value=rescued, raw=reply.text)
-            asked = Asked(problems=[value.reason], raw=reply.text, value=asked.value)
+            asked = Asked(problems=[value.reason], raw=reply.text)
         else:
             problems = list(check(value))
-            asked = Asked(value=value, problems=problems, raw=reply.text)
+            now = Asked(value=value, problems=problems, raw=reply.text)
             if not problems:
-                return asked
+                return now
+            # A repaired reply may be worse than the first, so the better one is kept.
+            best = now if best.value is None or len(problems) < len(best.problems) else best
+            asked = now
         if left:
             fields = ", ".join(model.model_fields)
             repair = block("repair", "user", language, problems=list(asked.problems), fields=fields)
@@ -122,4 +141,4 @@ def ask_structured(
                 AIMessage(content=text[:SHOWN_BACK] or "(empty)"),
                 HumanMessage(content=repair),
             ]
-    return asked
+    return asked if best.value is None else best

@@ -64,9 +64,25 @@ def choose_goal(state: AgentState) -> tuple[str, str]:
     return goal, asked
 
 
-def tool_enum(kit: Kit) -> dict[str, list[JsonValue]]:
-    """The closed list of tools for a schema: those that exist, or none."""
-    return {"tool": [*kit.tools, None]}
+def step_fields(kit: Kit, *, first: int) -> dict[str, JsonValue]:
+    """What a step may say, as narrow as it is known: numbers from `first`, tools that exist."""
+    return {
+        "id": {"type": "integer", "minimum": first},
+        "tool": {"enum": [*kit.tools, None]},
+        "depends_on": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+        "concerns": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+    }
+
+
+def plan_schema(kit: Kit, settings: Settings) -> dict[str, JsonValue]:
+    """The schema of a first plan."""
+    return closed_schema(
+        PlanDraft,
+        title="plan",
+        fields=step_fields(kit, first=1),
+        omit=frozenset({"stands_in_for"}),
+        most={"steps": settings.max_steps},
+    )
 
 
 def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
@@ -92,7 +108,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         "planner",
         messages,
         PlanDraft,
-        closed_schema(PlanDraft, title="plan", enums=tool_enum(kit)),
+        plan_schema(kit, settings),
         repairs=settings.max_repairs,
         language=language,
         check=lambda draft: lint(draft, context),

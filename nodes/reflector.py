@@ -127,6 +127,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
             evidence=evidence,
             conditions=conditions,
             inputs=[state.steps[d].result for d in step.depends_on if d in state.steps],
+            tools=frozenset(kit.tools),
             effect_tools=kit.effects,
             language=state.language,
         ),

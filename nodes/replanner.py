@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from pydantic import JsonValue
+
 from hansei.nodes.asking import ask_structured, closed_schema
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit, tool_list
-from hansei.nodes.planner import tool_enum
+from hansei.nodes.planner import step_fields
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.nodes.reviewer import in_order
 from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
@@ -49,13 +51,33 @@ def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         "replanner",
         messages,
         ReplanDraft,
-        closed_schema(ReplanDraft, title="replan", enums=tool_enum(kit)),
+        _schema(state, kit, settings),
         repairs=settings.max_repairs,
         language=state.language,
         check=lambda draft: _problems(draft, state, context),
     )
     draft = reply.value or ReplanDraft(steps=[], given_up=[str(i) for i in state.replan_due])
     return _apply(draft, state, settings, context, exhausted=reply.refused)
+
+
+def _schema(state: AgentState, kit: Kit, settings: Settings) -> dict[str, JsonValue]:
+    """The schema of a replan: it can only name failed and waiting steps that there are."""
+    fields = step_fields(kit, first=max(state.steps, default=0) + 1)
+    failed = _some_of(state.replan_due)
+    left = _some_of([s.id for s in waiting(state.steps)])
+    targets: dict[str, JsonValue] = {"stands_in_for": failed, "given_up": failed, "drop": left}
+    return closed_schema(
+        ReplanDraft,
+        title="replan",
+        fields={**fields, **targets},
+        most={"steps": settings.max_steps},
+    )
+
+
+def _some_of(ids: Sequence[int]) -> JsonValue:
+    if not ids:
+        return {"type": "array", "items": {"type": "integer"}, "maxItems": 0}
+    return {"type": "array", "items": {"enum": list(ids)}, "maxItems": len(ids)}
 
 
 def _shown(step: Step) -> dict[str, object]:

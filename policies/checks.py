@@ -40,8 +40,10 @@ class CheckInput:
     conditions: Sequence[Condition] = ()
     inputs: Sequence[str] = ()
     """Results of the steps that this one depends on."""
+    tools: frozenset[str] = field(default_factory=frozenset[str])
+    """All tools that there are."""
     effect_tools: frozenset[str] = field(default_factory=frozenset[str])
-    """Tools that change something."""
+    """Those of them that change something."""
     language: Language = "en"
 
     @property
@@ -155,10 +157,14 @@ def tool_used(data: CheckInput) -> Finding | None:
     """A step that needs a tool and used none has no evidence for anything it says.
 
     A step without a suggested tool needs one when its description names what a tool that
-    changes something does ("write report.txt" beside `write_file`).
+    changes something does ("write report.txt" beside `write_file`); one that names an id is
+    only suspected to.
     """
     called = {call.name for call in data.attempt.calls}
     wanted = data.step.tool or _implied_tool(data)
+    if wanted is None and not called and data.tools and identifiers(data.step.description):
+        reason = say("no_lookup", data.language)
+        return Finding(check="tool_used", reason=reason, hint=say("hint_lookup", data.language))
     if wanted is None or wanted in called:
         return None
     if called:

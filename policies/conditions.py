@@ -119,7 +119,7 @@ def merge_conditions(
         quote = draft.quote.strip()
         if not quote or quote not in goal or quote == goal.strip():
             continue
-        steps = [key_to_id[key] for key in draft.steps if key in key_to_id]
+        steps = [key_to_id[key] for key in draft.concerns if key in key_to_id]
         same = [c for c in by_rule if c.quote in quote or quote in c.quote]
         kind = same[0].kind if same else "situation"
         hard = bool(same and same[0].hard)

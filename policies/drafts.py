@@ -56,7 +56,9 @@ class ConditionDraft(BaseModel):
 
     quote: Text = ""
     hard: bool = False
-    steps: Keys = Field(default_factory=list[str])
+    concerns: Annotated[Keys, Field(validation_alias=AliasChoices("concerns", "steps"))] = Field(
+        default_factory=list[str]
+    )
 
 
 def _list(value: object) -> object:

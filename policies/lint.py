@@ -16,7 +16,9 @@ _SUMMARY = re.compile(
     r"|^\s*(?:finally,?\s*)?(?:summari[sz]e|tell|inform|"
     r"report(?: back)?(?: to)? (?:the )?(?:user|customer|results?|findings?)|"
     r"present (?:the )?(?:results?|findings?|answer)|answer the user|respond to|reply to|"
-    r"(?:write|give|provide|compose) (?:the|a) (?:final )?(?:answer|summary|response))\b",
+    r"(?:write|give|provide|compose) (?:the|a) (?:final )?(?:answer|summary|response))\b"
+    r"|^\s*(?:如果|若|当)[^，,]*[，,]?\s*(?:则|就|那么)?\s*(?:返回|告知|告诉|提示|通知|说明|回复)|^\s*返回"
+    r"|^\s*(?:if|when)\b[^,]*,\s*(?:then\s+)?(?:return|tell|say|report|inform|notify)\b|^\s*return\b",
     re.IGNORECASE,
 )
 """Steps that only tell what others found: the synthesizer's work, so they are dropped (P1)."""
@@ -109,7 +111,7 @@ def lint(draft: PlanDraft, context: LintContext) -> list[str]:
         )
     if context.whole:
         findings += [
-            f'"{item}" of the goal stands in no step and in no condition.'
+            f'"{item}" of the goal is told to no step.'
             for item in _not_carried(steps, draft.conditions, context)
         ]
     return findings
@@ -176,9 +178,16 @@ def _constraints(goal: str) -> list[str]:
 def _not_carried(
     steps: Sequence[StepDraft], conditions: Sequence[ConditionDraft], context: LintContext
 ) -> list[str]:
-    texts = [*(s.description for s in steps), *(c.quote for c in conditions), *context.carried]
-    carried = normal_id(" ".join(texts))
-    return [item for item in _constraints(context.goal) if normal_id(item) not in carried]
+    """Ids that stand in no step, and quoted words that stand in no step and no condition.
+
+    An id that only a condition names is of no use to whoever runs a step without the goal.
+    """
+    told = [s.description for s in steps] + list(context.carried)
+    in_steps = normal_id(" ".join(told))
+    anywhere = normal_id(" ".join([*told, *(c.quote for c in conditions)]))
+    ids = [i for i in identifiers(context.goal) if normal_id(i) not in in_steps]
+    words = [q for q in quoted(context.goal) if normal_id(q) not in anywhere]
+    return list(dict.fromkeys([*ids, *words]))
 
 
 def correct(draft: PlanDraft, context: LintContext) -> Linted | str:
@@ -192,9 +201,12 @@ def correct(draft: PlanDraft, context: LintContext) -> Linted | str:
     steps = [s for s in working_steps(draft.steps) if s.description.strip()]
     conditions = list(draft.conditions)
     if not steps:
-        if not draft.answer.strip() or _lint_direct_answer(draft, context):
+        if not context.whole or is_small_talk(context.goal):
             return "the plan has no steps that do work"
-        return Linted(steps=[], conditions=conditions)
+        if draft.answer.strip() and not _lint_direct_answer(draft, context):
+            return Linted(steps=[], conditions=conditions)
+        notes.append("the plan had no steps that do work, so the goal itself is the step")
+        steps = [StepDraft(id="1", description=context.goal)]
     steps = _unique_keys(steps, notes)
     cut = steps[context.max_steps :]
     steps = steps[: context.max_steps]

@@ -29,6 +29,14 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "This step needs the tool {tool}, but no tool was called",
     ),
     "hint_no_call": ("调用工具 {tool}，再陈述结果", "Call the tool {tool}, then state the result"),
+    "no_lookup": (
+        "这一步涉及具体的编号，但没有调用任何工具",
+        "This step is about an id, but no tool was called",
+    ),
+    "hint_lookup": (
+        "先调用合适的工具查询，再陈述结果",
+        "Look it up with a tool, then state the result",
+    ),
     "other_tool": (
         "计划用 {tool}，实际没有用到它",
         "The plan named the tool {tool}, but it was not used",

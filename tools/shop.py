@@ -147,12 +147,12 @@ def shop_tools(database: Path | None = None) -> list[BaseTool]:
 
     @tool(args_schema=OrderQuestion)
     def query_order(order_id: str) -> str:
-        """按订单号查询订单：状态、商品、金额、付款和签收时间。Look up one order by its number."""
+        """按订单号查询订单：是否签收、状态、商品、金额。Look up one order by its number."""
         return _as_json(shop.order(order_id))
 
     @tool(args_schema=LogisticsQuestion)
     def query_logistics(tracking_no: str) -> str:
-        """按快递单号查询物流记录。Look up where a parcel is, by its tracking number."""
+        """按快递单号（SF 开头）查询物流记录，不能用订单号。Track a parcel by its number, SF…."""
         return _as_json(shop.logistics(tracking_no))
 
     @tool(args_schema=Comparison)
