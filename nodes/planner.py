@@ -129,17 +129,17 @@ def _decide(reply: Asked[PlanDraft], goal: str, context: LintContext, settings: 
     if reply.refused:
         return {"exhausted": reply.refused}
     draft = reply.value
+    if is_small_talk(goal):
+        # There is no work in it, whatever steps a model makes up.
+        said = draft.answer.strip() if draft is not None else ""
+        return _direct(said or say("hello", language))
     if draft is None:
-        if is_small_talk(goal):
-            return _direct(say("hello", language), language, goal)
         return _failed(say("planner_unreadable", language, reason=reply.reason), language)
     linted = correct(draft, context)
     if isinstance(linted, str):
-        if is_small_talk(goal):
-            return _direct(draft.answer.strip() or say("hello", language), language, goal)
         return _failed(say("planner_unreadable", language, reason=linted), language)
     if not linted.steps:
-        return _direct(draft.answer.strip(), language, goal)
+        return _direct(draft.answer.strip())
     return _planned(draft, linted, goal, settings, language)
 
 
@@ -169,9 +169,8 @@ def _spoken(text: str, goal: str) -> PlanDraft | None:
     return None
 
 
-def _direct(answer: str, language: Language, goal: str) -> Update:
+def _direct(answer: str) -> Update:
     """An answer without work. Nobody verified it, and the state says so."""
-    del language, goal
     return {
         "answer": answer,
         "answer_status": AnswerStatus.ACCEPTED,

@@ -98,6 +98,8 @@ def lint(draft: PlanDraft, context: LintContext) -> list[str]:
 
     Steps that only tell or repeat another are not reported: they are dropped without a word.
     """
+    if context.whole and is_small_talk(context.goal):
+        return []
     steps = working_steps(draft.steps)
     findings: list[str] = []
     if not steps:
@@ -118,7 +120,7 @@ def lint(draft: PlanDraft, context: LintContext) -> list[str]:
 
 
 def _lint_direct_answer(draft: PlanDraft, context: LintContext) -> list[str]:
-    if not context.whole or is_small_talk(context.goal):
+    if not context.whole:
         return []
     if not draft.answer.strip():
         return ["The plan has no steps that do work, and there is no direct answer."]
