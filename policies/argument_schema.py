@@ -111,7 +111,7 @@ class _Types:
 
     def _referred(self, reference: str) -> JsonValue | ToolSchema:
         place: JsonValue | ToolSchema = self._root
-        for part in reference.removeprefix("#/").split("/"):
+        for part in reference.removeprefix("#").split("/")[1:]:
             if not isinstance(place, Mapping) or part not in place:
                 return None
             place = place[part]

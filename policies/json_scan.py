@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
 import json_repair
@@ -38,6 +38,7 @@ _BRACKET = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _OBJECT_START = re.compile(r"""\{\s*(?:["'“”‘’]|[\w$-]+\s*[:：])""")
 _ARRAY_START = re.compile(r"""\[\s*[{\["']""")
 _GOES_ON = re.compile(r"""\s*(?:["'}\]]|[,:]\s*["'])""")
+_STRAY_FIELD = re.compile(r"""["']\w{1,60}["']\s*:\s*["'{\[\d]""")
 _KEY_BEFORE = re.compile(r"""["']\s*[:,]\s*$""")
 
 
@@ -51,6 +52,10 @@ class Scan:
     """Values that are not JSON but end where they should."""
     refusal: str
     """Why nothing here can be trusted, for a repair request; empty when it can."""
+
+
+_TOO_MUCH: Final = "the JSON in the reply is too deep or too large to read"
+_PART: Final = "the JSON in the reply is part of something larger that cannot be read"
 
 
 class _RefusedValueError(ValueError):
@@ -91,13 +96,13 @@ def decode_run(text: str, start: int = 0) -> tuple[list[JsonObject | JsonArray],
 
 def scan(text: str) -> Scan:
     """Walks over the openers at the top level; what is inside a value is never looked at."""
-    values: list[tuple[JsonObject | JsonArray, bool]] = []
-    broken: list[str] = []
+    found = Scan([], [], "")
     place = failures = 0
     fenced = False
-    while found := _OPENER.search(text, place):
-        start = found.start()
-        before = text[max(place, start - _LOOK_BACK) : start]
+    while opener := _OPENER.search(text, place):
+        start = opener.start()
+        if _is_inside(text, place, start):
+            return replace(found, refusal=_PART)
         fenced ^= text.count("```", place, start) % 2 == 1
         try:
             value, place = _decode(text, start)
@@ -106,22 +111,28 @@ def scan(text: str) -> Scan:
                 place = max(start + 1, error.pos)  # a bracket in prose
                 failures += 1
                 if failures > _MOST_FAILURES:
-                    return Scan(values, broken, "the reply has too many brackets to read")
+                    return replace(found, refusal="the reply has too many brackets to read")
                 continue
             end = _end_of_broken(text, start)
             if end is None or _GOES_ON.match(text, end):
-                return Scan(values, broken, "the JSON in the reply is not complete")
-            broken.append(text[start:end])
+                return replace(found, refusal="the JSON in the reply is not complete")
+            found.broken.append(text[start:end])
             place = end
-        except _RefusedValueError as error:
-            return Scan(values, broken, str(error))
-        except (ValueError, RecursionError):
-            return Scan(values, broken, "the JSON in the reply is too deep or too large to read")
+        except (ValueError, RecursionError) as error:
+            refused = isinstance(error, _RefusedValueError)
+            return replace(found, refusal=str(error) if refused else _TOO_MUCH)
         else:
-            if _KEY_BEFORE.search(before):
-                return Scan(values, broken, "the JSON in the reply is part of something larger")
-            values.append((value, fenced))
-    return Scan(values, broken, "")
+            found.values.append((value, fenced))
+    stray = bool(found.values) and _is_inside(text, place, len(text))
+    return replace(found, refusal=_PART) if stray else found
+
+
+def _is_inside(text: str, start: int, end: int) -> bool:
+    """Says whether what stands between two values shows that they lie in something larger."""
+    return bool(
+        _STRAY_FIELD.search(text, start, min(end + 1, len(text)))
+        or _KEY_BEFORE.search(text, max(start, end - _LOOK_BACK), end)
+    )
 
 
 def repaired(broken: list[str]) -> Iterator[JsonObject]:

@@ -32,6 +32,9 @@ _LOOSE_QUOTE_SCORE: Final = 92.0
 _SHORTEST_ID: Final = 4
 """Characters of an id; what is shorter is an amount or an ordinal."""
 
+_NEARBY: Final = 12
+"""Characters around a number that tell whether it is an amount: room for a unit or 不超过."""
+
 _LONGEST_ID: Final = 128
 """Characters of an id; a hash has 64, what is longer is data."""
 
@@ -48,7 +51,7 @@ _CODE = re.compile(r"(?<![\w.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![A-Za-z0-9]
 _LINK = re.compile(r"(?:https?|ftp)://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
 _SEPARATORS = re.compile(r"[\s_#\-‐‑‒–—−]+")
 _QUOTES = re.compile(
-    r"“([^”]+)”|‘([^’]+)’|「([^」]+)」|『([^』]+)』|\"([^\"\n]+)\"|`([^`\n]+)`"
+    r"“([^“”]+)”|‘([^‘’]+)’|「([^「」]+)」|『([^『』]+)』|\"([^\"\n]+)\"|`([^`\n]+)`"
     r"|(?<!\w)'([^'\n]+)'(?!\w)"
 )
 _SENTENCE_END = re.compile(
@@ -101,7 +104,8 @@ def identifiers(text: str) -> list[str]:
     found: dict[str, str] = {}
     for code in _CODE.finditer(narrow):
         written = code.group()
-        before, after = narrow[max(0, code.start() - 12) : code.start()], narrow[code.end() :][:12]
+        start, end = code.span()
+        before, after = narrow[max(0, start - _NEARBY) : start], narrow[end : end + _NEARBY]
         if (
             _SHORTEST_ID <= len(written) <= _LONGEST_ID
             and any(character.isdigit() for character in written)

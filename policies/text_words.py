@@ -126,7 +126,7 @@ PUNCTUATION: Final = str.maketrans(
 """Chinese marks and their plain forms, as far as NFKC leaves them apart."""
 
 NO_LANGUAGE: Final = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|「[^」]*」|『[^』]*』|<[^<>\n]*>"
+    r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^“”]*”|「[^「」]*」|『[^『』]*』|<[^<>\n]*>"
     r"|(?<![A-Za-z0-9_./-])(?=[A-Za-z_./-]*\d)[A-Za-z0-9_./-]+",
     re.DOTALL | re.ASCII,
 )

@@ -110,11 +110,12 @@ def _written(text: str) -> Iterator[_Written]:
         yield from _call_shapes(values)
         return
     place = 0
+    last_end = text.rfind("</function>")
     while mark := _MARK.search(text, place):
         place = mark.end()
         if mark["function"]:
-            end = text.find("</function>", place)
-            if end >= 0:
+            if place <= last_end:
+                end = text.find("</function>", place)
                 yield _from_function(mark["function"], text[place:end].rstrip())
                 place = end
             continue
@@ -198,7 +199,10 @@ def _decoded(args: JsonObject) -> JsonObject:
 
 def _on_own_lines(text: str) -> Iterator[_Written]:
     """Gives calls that stand on lines of their own among prose: not run, but not a result."""
+    end = 0
     for found in islice(_OBJECT_LINE.finditer(text), _MOST_LINES):
+        if found.start() < end:
+            continue
         values, end = decode_run(text, found.start())
         if end == len(text) or text[end - 1] == "\n":
             yield from _call_shapes(values)

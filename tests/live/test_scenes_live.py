@@ -6,7 +6,7 @@ Statuses, bounds, disclosure, language, and no crash. What the model says is its
 import pytest
 from langchain_core.language_models import BaseChatModel
 
-from hansei import AgentState, RunStatus, StepStatus, Verdict, VerdictSource, chat_model
+from hansei import AgentInput, AgentState, RunStatus, StepStatus, Verdict, VerdictSource, chat_model
 from hansei.graphs.plan_execute import create_plan_execute_agent
 from hansei.policies.answers import disclosure
 from hansei.policies.endings import counted, undone
@@ -26,7 +26,7 @@ def _model() -> BaseChatModel:
 
 def run(model: BaseChatModel, goal: str, settings: Settings | None = None) -> AgentState:
     agent = create_plan_execute_agent(model, shop_tools(), settings=settings)
-    return AgentState.model_validate(agent.invoke({"goal": goal}))
+    return AgentState.model_validate(agent.invoke(AgentInput(goal=goal)))
 
 
 def assert_honest(state: AgentState) -> None:
