@@ -17,6 +17,9 @@ T = TypeVar("T", bound=BaseModel)
 SHOWN_BACK = 2000
 """Characters of a reply that cannot be used, shown back in the repair request."""
 
+KEPT = 500
+"""Characters of each such reply that are kept for the record: enough to see what went wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[T]):
@@ -26,6 +29,7 @@ class Asked(Generic[T]):
     problems: Sequence[str] = ()
     """What is still wrong with `value`, or why nothing could be read."""
     raw: str = ""
+    """The replies so far, each shortened, one a line."""
     failure: str = ""
     refused: str = ""
 
@@ -117,17 +121,18 @@ def ask_structured(
             # A reply that could be read, if not fully used, is better than none.
             if best.value is not None:
                 return best
-            return Asked(failure=reply.failure, refused=reply.refused, raw=asked.raw or reply.text)
+            return Asked(failure=reply.failure, refused=reply.refused, raw=asked.raw)
+        raw = "\n".join(part for part in (asked.raw, reply.text[:KEPT]) if part)
         text = strip_thinking(reply.text)
         value = read_object(reply.text, model, truncated=reply.truncated)
         if isinstance(value, Unreadable):
             rescued = None if reply.truncated else last_resort(text)
             if rescued is not None:
-                return Asked(value=rescued, raw=reply.text)
-            asked = Asked(problems=[value.reason], raw=reply.text)
+                return Asked(value=rescued, raw=raw)
+            asked = Asked(problems=[value.reason], raw=raw)
         else:
             problems = list(check(value))
-            now = Asked(value=value, problems=problems, raw=reply.text)
+            now = Asked(value=value, problems=problems, raw=raw)
             if not problems:
                 return now
             # A repaired reply may be worse than the first, so the better one is kept.

@@ -98,7 +98,7 @@ class VerdictRecord(Record):
     unjudged: AcceptedReason | None = Field(
         default=None, description="why there is no verdict, when there is none"
     )
-    raw: str = Field(default="", description="a reply that could not be read, shortened")
+    raw: str = Field(default="", description="the replies that could not be read, each shortened")
     prompt_version: str = ""
 
 

@@ -146,9 +146,7 @@ def derive(judgement: Judgement, subject: Subject) -> VerdictRecord:
 
 def _unjudged(base: VerdictRecord, reply: Unjudged | None) -> VerdictRecord:
     why = reply or Unjudged(reason="", why=AcceptedReason.NOT_REVIEWED)
-    return base.model_copy(
-        update={"unjudged": why.why, "analysis": why.reason, "raw": why.raw[:500]}
-    )
+    return base.model_copy(update={"unjudged": why.why, "analysis": why.reason, "raw": why.raw})
 
 
 def _from_critic(

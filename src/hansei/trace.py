@@ -226,7 +226,7 @@ def _print_record(console: Console, record: VerdictRecord) -> None:
         (f"condition {c.condition}", f"{'met' if c.met else 'not met'}, quote: {c.quote}")
         for c in record.conditions
     ]
-    rows.append(("reply that could not be read", record.raw))
+    rows.append(("what could not be read", record.raw))
     for name, text in rows:
         if text:
             console.print(f"    {name}: {escape(text)}", highlight=False)
