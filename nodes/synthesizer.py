@@ -10,6 +10,7 @@ from hansei.policies.fencing import plain
 from hansei.policies.records import AnswerAttempt, Step
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
+from hansei.policies.tool_text import looks_like_tool_call
 from hansei.policies.words import AnswerStatus, Language
 
 Update = dict[str, object]
@@ -17,7 +18,6 @@ Update = dict[str, object]
 
 def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Write one draft of the answer. A text that cannot be had is an empty draft."""
-    del kit
     steps = in_order(state)
     results, missing = done(steps), undone(steps)
     name = "synthesizer" if results else "synthesizer_failed"
@@ -32,9 +32,12 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
     reply = yield from ask_model(ModelCall(role="synthesizer", messages=messages))
-    draft = AnswerAttempt(text=clean_answer(reply.text))
+    text = clean_answer(reply.text)
+    if looks_like_tool_call(text, kit.schemas):
+        # It has no tools here; the markup of a call is no answer to anybody.
+        text = ""
     return {
-        "answer_attempts": [*state.answer_attempts, draft],
+        "answer_attempts": [*state.answer_attempts, AnswerAttempt(text=text)],
         "answer_status": AnswerStatus.PENDING,
         "exhausted": state.exhausted or reply.refused,
     }

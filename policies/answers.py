@@ -171,15 +171,18 @@ def rule_answer(steps: Sequence[Step], language: Language) -> str:
 def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple[str, bool]:
     """The text in a form that hides nothing, and whether the model's text could be kept.
 
-    A blank text, one in the wrong language and one that contradicts a failure are replaced
-    by the records. What a text merely leaves out is added in plain sentences.
+    A blank text, one in the wrong language, one that contradicts a failure, and one that
+    owns up to nothing although nothing was done are replaced by the records. What a text
+    merely leaves out is added in plain sentences.
     """
     missing = undone(steps)
     kinds = {s.id: disclosure(text, s, only_one=len(missing) == 1) for s in missing}
+    owns_up = bool(done(steps)) or not missing or "disclosed" in kinds.values()
     usable = (
         bool(text.strip())
         and language_of(text) == language
         and "contradicted" not in kinds.values()
+        and owns_up
     )
     if not usable:
         return rule_answer(steps, language), False
