@@ -130,7 +130,7 @@ def _around(step: Step, attempt: Attempt, turn: Round, goto: Goto) -> Turn:
 
 def _only_calls(attempt: Attempt, task: StepTask) -> str:
     reason = say("fault_only_calls", task.language)
-    outputs = [c.output for c in attempt.calls if c.outcome is OutcomeStatus.OK]
+    outputs = [c.output for c in attempt.calls if c.output.strip()]
     if not outputs:
         return reason
     last = plain(outputs[-1])[:200]

@@ -26,7 +26,9 @@ _NEGATIVE = re.compile(
     r"|\b(?:could|can|did|was|were|is|are|has|have|do|does)(?:n't|n’t| not)\b|\bcannot\b|\bunable\b"
     r"|\bfail(?:ed|s|ure)?\b|\bunavailable\b|\berrors?\b|\bsorry\b|\bunfortunately\b|\bmissing\b"
     r"|\bnot (?:found|available|exist|made|done|possible|yet)\b"
-    r"|\bno (?:data|results?|records?|information|such)\b",
+    r"|\bno (?:data|results?|records?|rows?|entr(?:y|ies)|match(?:es)?|information|such)\b"
+    r"|\bno (?:[\w'’-]+ ){1,4}(?:found|available|returned|known|there)\b"
+    r"|\bnothing (?:was (?:found|done|returned)|could|came)\b",
     re.IGNORECASE,
 )
 """Words with which a text owns up that something was not done."""
