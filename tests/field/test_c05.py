@@ -1,0 +1,63 @@
+"""A greeting, or a question that needs no work, is answered at once."""
+
+import pytest
+from field.stubs import Stubs, ask
+from scripted_model import ScriptedChatModel
+from scripted_replies import Reply, plan, structured
+
+from hansei import AgentState, RunStatus
+
+SAID = "Hi! What can I do for you?"
+REPLIES: dict[str, Reply | str] = {
+    "empty": structured({"steps": []}),
+    "blank": plan({"description": "  "}),
+    "text": SAID,
+    "with an answer": structured({"steps": [], "answer": SAID}),
+}
+LATER = ("executor", "reflector", "replanner", "synthesizer", "reviewer")
+
+
+def run(goal: str, reply: Reply | str) -> tuple[AgentState, Stubs, ScriptedChatModel]:
+    stubs = Stubs()
+    model = ScriptedChatModel()
+    model.script("planner", reply)  # for every other role a request would be a mistake
+    with model.book:
+        return ask(model, goal, stubs), stubs, model
+
+
+@pytest.mark.parametrize("goal", ["hello", "你好"])
+@pytest.mark.parametrize("kind", REPLIES)
+def test_a_greeting_gets_a_reply_and_no_work(kind: str, goal: str) -> None:
+    state, stubs, model = run(goal, REPLIES[kind])
+    assert state.answer.strip()
+    assert not state.steps
+    assert not any(model.count(role) for role in LATER)
+    assert model.count("planner") <= 2
+    assert not stubs.counts
+    assert state.status is RunStatus.COMPLETE
+    assert not state.verified  # nobody looked at it
+    assert state.messages[-1].text == state.answer
+
+
+@pytest.mark.parametrize("kind", ["text", "with an answer"])
+def test_the_text_of_the_model_is_the_reply(kind: str) -> None:
+    state, _, model = run("hello", REPLIES[kind])
+    assert state.answer == SAID
+    assert model.count("planner") == 1
+
+
+def test_a_question_without_work_is_answered_by_the_planner() -> None:
+    state, _, model = run("what is two and two?", structured({"steps": [], "answer": "Four."}))
+    assert state.answer == "Four."
+    assert model.count() == 1
+    assert state.status is RunStatus.COMPLETE
+
+
+@pytest.mark.parametrize("kind", ["empty", "blank", "text"])
+def test_work_without_a_plan_is_not_taken_for_done(kind: str) -> None:
+    state, stubs, model = run("look up the sales of May", REPLIES[kind])
+    assert model.count("planner") == 2  # the plan and one repair
+    assert not any(model.count(role) for role in LATER)
+    assert not stubs.counts
+    assert state.status is RunStatus.FAILED
+    assert "No usable plan" in state.answer
