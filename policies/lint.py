@@ -93,6 +93,18 @@ def working_steps(steps: Sequence[StepDraft]) -> list[StepDraft]:
     ]
 
 
+def _working(steps: Sequence[StepDraft], draft: PlanDraft, context: LintContext) -> list[StepDraft]:
+    """The steps that do more than tell; all of them where telling is the work itself.
+
+    "Summarize this text" is a goal of its own, and its one step must not be dropped. A goal
+    that names an id wants it looked up.
+    """
+    working = working_steps(steps)
+    if working or draft.answer.strip() or identifiers(context.goal):
+        return working
+    return list(steps)
+
+
 def lint(draft: PlanDraft, context: LintContext) -> list[str]:
     """What is wrong with a plan, as sentences for a repair request. Empty: nothing.
 
@@ -100,7 +112,7 @@ def lint(draft: PlanDraft, context: LintContext) -> list[str]:
     """
     if context.whole and is_small_talk(context.goal):
         return []
-    steps = working_steps(draft.steps)
+    steps = _working(draft.steps, draft, context)
     findings: list[str] = []
     if not steps:
         return _lint_direct_answer(draft, context)
@@ -200,7 +212,7 @@ def correct(draft: PlanDraft, context: LintContext) -> Linted | str:
     the goal demands and nothing carries becomes a condition, and is told to the first step.
     """
     notes: list[str] = []
-    steps = [s for s in working_steps(draft.steps) if s.description.strip()]
+    steps = _working([s for s in draft.steps if s.description.strip()], draft, context)
     conditions = list(draft.conditions)
     if not steps:
         if not context.whole or is_small_talk(context.goal):
