@@ -21,7 +21,7 @@ from hansei.nodes.synthesizer import synthesize
 from hansei.nodes.tool_runner import run_tools
 from hansei.policies.budget import Spent
 from hansei.policies.phrases import say
-from hansei.policies.provenance import given_up_calls
+from hansei.policies.provenance import given_up_calls, standing_calls
 from hansei.policies.schedule import in_flight
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState, StepInput, StepTask
@@ -136,7 +136,7 @@ def tasks(state: AgentState) -> list[Send]:
 
 def _input(state: AgentState, step_id: int) -> StepInput:
     step = state.steps[step_id]
-    outputs = [call.output for call in step.last_attempt.calls]
+    outputs = [call.output for call in standing_calls(step)]
     return StepInput(
         step=step_id,
         description=step.description,

@@ -18,6 +18,7 @@ from hansei.policies.fencing import fenced
 from hansei.policies.modes import asks_critic
 from hansei.policies.phrases import say
 from hansei.policies.progress import advance
+from hansei.policies.provenance import standing_calls
 from hansei.policies.reading import read_verdict_word
 from hansei.policies.records import (
     Finding,
@@ -115,7 +116,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
     if attempt.fault is not Fault.NONE:
         return fault_verdict(step)
     evidence: list[Evidence] = []
-    for call in attempt.calls:
+    for call in standing_calls(step):
         output = yield from whole_output(call)
         evidence.append(Evidence(call=call, output=output))
     conditions = [c for c in state.conditions if step.id in c.steps]

@@ -7,13 +7,16 @@ they should only do when they checked the whole of what the step asked for.
 
 import json
 import logging
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from hansei.policies.claims import claimed_actions
 from hansei.policies.conditions import check_condition
 from hansei.policies.narrow import as_mapping
 from hansei.policies.phrases import say
-from hansei.policies.records import Attempt, Condition, Finding, Step, ToolCall
+from hansei.policies.provenance import standing_calls, standing_rounds
+from hansei.policies.records import Attempt, Condition, Finding, Round, Step, ToolCall
 from hansei.policies.text import identifiers, normal_id
 from hansei.policies.words import FindingKind, Language, VerdictSource
 from hansei.tools.outcome import OutcomeStatus
@@ -101,13 +104,14 @@ def tool_status(data: CheckInput) -> Finding | None:
     signal. Data that is not there asks for a replan; an empty result or a refused argument
     may be tried once more first, and so may a failed call beside others that worked.
     """
-    unhealed = _unhealed(data.attempt)
+    rounds = standing_rounds(data.step)
+    unhealed = _unhealed(rounds)
     if not unhealed:
         return None
     position, call = unhealed[-1]
     outcome = call.outcome or OutcomeStatus.ERROR
     reason = say(_BAD[outcome], data.language, reason=call.reason or call.output)
-    if _later_success(data.attempt, position):
+    if _later_success(rounds, position):
         return Finding(kind=FindingKind.SIGNAL, check="tool_status", reason=reason)
     again = data.attempt.number > 1
     if outcome is OutcomeStatus.REFUSED:
@@ -115,7 +119,7 @@ def tool_status(data: CheckInput) -> Finding | None:
         return _veto(FindingKind.VETO_RETRY, reason, hint)
     if outcome is OutcomeStatus.EMPTY and not again:
         return _veto(FindingKind.VETO_RETRY, reason, say("hint_empty", data.language))
-    others_worked = any(c.outcome is OutcomeStatus.OK for c in data.attempt.calls)
+    others_worked = any(c.outcome is OutcomeStatus.OK for item in rounds for c in item.calls)
     if others_worked and not again:
         hint = say("hint_partial", data.language, tool=call.name)
         return _veto(FindingKind.VETO_RETRY, reason, f"{reason}. {hint}")
@@ -126,31 +130,23 @@ def _veto(kind: FindingKind, reason: str, hint: str) -> Finding:
     return Finding(kind=kind, check="tool_status", reason=reason, hint=hint or reason)
 
 
-def _unhealed(attempt: Attempt) -> list[tuple[int, ToolCall]]:
+def _unhealed(rounds: Sequence[Round]) -> list[tuple[int, ToolCall]]:
     """Bad calls whose tool did not succeed in a later round, with the round they were in."""
-    bad = [
-        (i, call)
-        for i, item in enumerate(attempt.rounds)
-        for call in item.calls
-        if call.outcome in _BAD
-    ]
     return [
         (i, call)
-        for i, call in bad
-        if not any(
+        for i, item in enumerate(rounds)
+        for call in item.calls
+        if call.outcome in _BAD
+        and not any(
             later.name == call.name and later.outcome is OutcomeStatus.OK
-            for item in attempt.rounds[i + 1 :]
-            for later in item.calls
+            for after in rounds[i + 1 :]
+            for later in after.calls
         )
     ]
 
 
-def _later_success(attempt: Attempt, position: int) -> bool:
-    return any(
-        call.outcome is OutcomeStatus.OK
-        for item in attempt.rounds[position + 1 :]
-        for call in item.calls
-    )
+def _later_success(rounds: Sequence[Round], position: int) -> bool:
+    return any(c.outcome is OutcomeStatus.OK for item in rounds[position + 1 :] for c in item.calls)
 
 
 def tool_used(data: CheckInput) -> Finding | None:
@@ -160,7 +156,7 @@ def tool_used(data: CheckInput) -> Finding | None:
     changes something does ("write report.txt" beside `write_file`); one that names an id is
     only suspected to.
     """
-    called = {call.name for call in data.attempt.calls}
+    called = {call.name for call in standing_calls(data.step)}
     wanted = data.step.tool or _implied_tool(data)
     if wanted is None and not called and data.tools and identifiers(data.step.description):
         reason = say("no_lookup", data.language)
@@ -178,11 +174,40 @@ def tool_used(data: CheckInput) -> Finding | None:
     )
 
 
+_FILE_NAME = re.compile(r"\b[\w-]+\.[a-z][a-z0-9]{1,4}\b")
+
+
 def _implied_tool(data: CheckInput) -> str | None:
-    words = set(data.step.description.lower().split())
+    """The tool whose verb and object the description names, a file by its name."""
+    description = data.step.description.lower()
+    words = set(re.findall(r"\w+", description))
+    if _FILE_NAME.search(description):
+        words.add("file")
     for name in sorted(data.effect_tools):
-        if name.lower().split("_")[0] in words:
+        parts = name.lower().split("_")
+        if set(parts) <= words:
             return name
+    return None
+
+
+def action_claimed(data: CheckInput) -> Finding | None:
+    """A result that says something was done in the world, and no call that could have done it.
+
+    Where no tool was called at all, every claim counts that a tool of this agent, or only a
+    tool, could make true. Where some tool was called, the claim may come from what it
+    returned; then only "I have sent …" counts, and no call that changes something.
+    """
+    calls = standing_calls(data.step)
+    if any(c.outcome is OutcomeStatus.OK and c.name in data.effect_tools for c in calls):
+        return None
+    if any(claimed_actions(text) for text in data.inputs):
+        return None
+    for claim in claimed_actions(data.result):
+        possible = bool(data.effect_tools) or claim.outside
+        if claim.needs_tool or (possible and not calls):
+            reason = say("claimed", data.language, claim=claim.sentence[:80])
+            hint = say("hint_claimed", data.language)
+            return Finding(check="action_claimed", reason=reason, hint=hint)
     return None
 
 
@@ -215,7 +240,7 @@ def grounded(data: CheckInput) -> Finding | None:
     return Finding(kind=FindingKind.SIGNAL, check="grounded", reason=reason, hint=reason)
 
 
-BUILT_IN: tuple[Check, ...] = (tool_status, tool_used, result_text, grounded)
+BUILT_IN: tuple[Check, ...] = (tool_status, tool_used, result_text, action_claimed, grounded)
 """The rules that always run, most decisive first."""
 
 

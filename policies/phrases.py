@@ -41,6 +41,14 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "计划用 {tool}，实际没有用到它",
         "The plan named the tool {tool}, but it was not used",
     ),
+    "claimed": (
+        "结果说“{claim}”，但没有调用任何能做到这件事的工具",
+        'The result says "{claim}", but no tool was called that could have done it',
+    ),
+    "hint_claimed": (
+        "调用能做到这件事的工具；做不到就如实说没有做",
+        "Call the tool that does it, or say plainly that it was not done",
+    ),
     "blank": ("结果是空的", "The result is empty"),
     "cut": ("结果在中途被截断", "The result was cut off in the middle"),
     "hint_cut": ("写得更短，只写结果", "Be shorter and state only the result"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from hansei.policies.records import Step, ToolCall
+from hansei.policies.records import Round, Step, ToolCall
 from hansei.policies.text import identifiers, normal_id
 from hansei.tools.outcome import OutcomeStatus
 
@@ -89,6 +89,36 @@ def _same(old: ToolCall, call: ToolCall) -> bool:
 def calls_of(step: Step) -> list[ToolCall]:
     """All calls of a step, of all its attempts, in order."""
     return [call for attempt in step.attempts for call in attempt.calls]
+
+
+def standing_rounds(step: Step) -> list[Round]:
+    """The rounds behind the last attempt's result, in order.
+
+    Its own, and before them what earlier attempts got from tools that it did not call again:
+    a retry is told not to repeat what succeeded, and cannot undo what failed by keeping quiet
+    about it. A call that was refused was never made, so it is left behind.
+    """
+    last = step.last_attempt
+    again = {call.name for call in last.calls}
+    earlier = [
+        Round(text=item.text, calls=kept)
+        for attempt in step.attempts[:-1]
+        for item in attempt.rounds
+        if (kept := [c for c in item.calls if c.name not in again and _was_made(c)])
+    ]
+    return [*earlier, *last.rounds]
+
+
+def standing_calls(step: Step) -> list[ToolCall]:
+    """The calls behind the last attempt's result, in order, each once; see `standing_rounds`."""
+    calls = [call for item in standing_rounds(step) for call in item.calls]
+    own = len(step.last_attempt.calls)
+    earlier = {(c.name, c.args): c for c in calls[: len(calls) - own]}
+    return [*earlier.values(), *calls[len(calls) - own :]]
+
+
+def _was_made(call: ToolCall) -> bool:
+    return call.outcome is not OutcomeStatus.REFUSED
 
 
 def given_up_calls(step: Step, steps: Mapping[int, Step]) -> list[ToolCall]:

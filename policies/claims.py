@@ -1,0 +1,81 @@
+"""Sentences that claim an action in the world: a file written, a mail sent, an order cancelled.
+
+Such a sentence is held against the calls that were made. Verbs only count in forms that claim
+("has been sent", "I have written", "已发送"), so that a text about somebody else's actions
+("was sent by the bank", "written in 1813") is left alone.
+"""
+
+import re
+from dataclasses import dataclass
+
+from hansei.policies.text import sentences
+
+_ACTED = (
+    r"(?:sent|e-?mailed|mailed|posted|published|uploaded|submitted|booked|reserved|ordered"
+    r"|cancel(?:l)?ed|deleted|removed|scheduled|refunded|paid|transferred|registered|notified"
+    r"|installed|deployed|renamed|moved)"
+)
+"""What can only be done with a tool."""
+
+_MADE = r"(?:written|wrote|saved|stored|created|generated|added|updated|changed|filled in)"
+"""What can also be done by words alone, as in "I have written a poem"."""
+
+_NOT_OTHERS = r"(?!\s+(?:by|in|on|at|during|around|between|from)\b)"
+"""An agent, a place or a time behind the verb: somebody else's action is told."""
+
+_BY_ME = r"\b(?:I|we)(?:['’]ve| have)?(?: just| already| now| successfully)*\s+"
+_IT_IS = (
+    r"\b(?:(?:is|are|has been|have been|['’]s been)(?: now| already| just| successfully)*\s+{verb}"
+    r"|(?:was|were)(?: successfully)?\s+{verb}" + _NOT_OTHERS + r")\b"
+)
+
+_ZH_ACTED = (
+    r"(?:发送|发出|寄出|提交|发布|上传|预订|预定|下单|取消|删除|退款|支付|转账|登记|通知"
+    r"|催促|催办|催单|安装|部署)"
+)
+_ZH_MADE = r"(?:写入|写好|写到|保存|存到|存入|创建|建好|生成|更新|修改|添加)"
+_ZH_BY_ME = (
+    r"(?:我(?:们)?(?:已经|已|刚刚)(?:成功)?|已(?:经)?(?:成功)?(?:帮|为|替|给)(?:您|你))"
+    r"[^，。,.;；]{0,10}?"
+)
+
+_FIRST_ACTED = re.compile(rf"{_BY_ME}{_ACTED}\b|{_ZH_BY_ME}{_ZH_ACTED}", re.IGNORECASE)
+_FIRST_MADE = re.compile(rf"{_BY_ME}{_MADE}\b|{_ZH_BY_ME}{_ZH_MADE}", re.IGNORECASE)
+_PASSIVE = re.compile(
+    _IT_IS.format(verb=f"(?:{_ACTED}|{_MADE})")
+    + rf"|已(?:经)?(?:成功)?(?:被)?(?:{_ZH_ACTED}|{_ZH_MADE})",
+    re.IGNORECASE,
+)
+_OUTSIDE = re.compile(
+    r"\b[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b|\be?-?mails?\b|\bmessages?\b|邮件|短信|文件",
+    re.IGNORECASE,
+)
+"""Things that words alone do not make: files and mails."""
+
+_DENIED = re.compile(
+    r"\b(?:no|not|never|nothing|none|cannot|unable|failed)\b|n['’]t\b|[没未无]", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence that claims an action."""
+
+    sentence: str
+    needs_tool: bool
+    """It says that the speaker did what only a tool can do."""
+    outside: bool
+    """It is about a file or a mail."""
+
+
+def claimed_actions(text: str) -> list[Claim]:
+    """The sentences of a text that claim an action, in order."""
+    found: list[Claim] = []
+    for sentence in sentences(text):
+        if _DENIED.search(sentence):
+            continue
+        needs_tool = bool(_FIRST_ACTED.search(sentence))
+        if needs_tool or _FIRST_MADE.search(sentence) or _PASSIVE.search(sentence):
+            outside = bool(_OUTSIDE.search(sentence))
+            found.append(Claim(sentence.strip(), needs_tool=needs_tool, outside=outside))
+    return found
