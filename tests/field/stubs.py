@@ -14,7 +14,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 from scripted_replies import JsonObject, Reply, messages_of, structured, text_of
 
-from hansei import AgentState, Settings, create_plan_execute_agent
+from hansei import AgentInput, AgentState, Settings, create_plan_execute_agent
 from hansei.policies.records import Step
 
 Answer = str | Exception | Callable[..., str]
@@ -102,7 +102,7 @@ def ask(
         settings=Settings.model_validate({**LIMITS, **settings}),
     )
     config: RunnableConfig = {"configurable": {"thread_id": str(uuid4())}}
-    return AgentState.model_validate(agent.invoke({"goal": goal}, config))
+    return AgentState.model_validate(agent.invoke(AgentInput(goal=goal), config))
 
 
 def over_http(url: str) -> ChatOpenAI:

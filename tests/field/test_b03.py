@@ -1,9 +1,9 @@
 """One of three calls that were asked for together raises: the other two keep what they did."""
 
 import pytest
-from field.stubs import Stubs, ask, only_step, tool_messages
+from field.stubs import Stubs, ask, give_up, only_step, tool_messages
 from scripted_model import ScriptedChatModel
-from scripted_replies import Call, Reply, tool_call
+from scripted_replies import Call, Reply, plan, tool_call, verdict
 
 from hansei import RunStatus, StepStatus, Verdict
 
@@ -83,3 +83,33 @@ def test_a_mail_that_is_asked_for_again_is_not_sent_again(other_order: bool) -> 
     second = only_step(state).attempts[1]
     assert {c.name for c in second.calls if c.from_record} == {"lookup", "send_mail"}
     assert only_step(state).status is StepStatus.VERIFIED
+
+
+def test_a_failure_stands_until_its_call_is_made_again() -> None:
+    stubs = stub_tools()
+    model = scripted("A=1, B is two, and the mail is sent.")
+    model.script("replanner", give_up(1))
+    with model.book:
+        state = ask(model, "see what A is, fetch the page and mail ann@example.org", stubs)
+    step = only_step(state)
+    assert [v.verdict for v in step.verdicts] == [Verdict.RETRY, Verdict.REPLAN]
+    assert step.status is StepStatus.FAILED
+    assert "refused" in step.reason
+    assert model.count("reflector") == 0
+    assert state.status is RunStatus.FAILED
+
+
+def test_a_retry_that_does_not_repeat_a_call_keeps_its_evidence() -> None:
+    stubs = Stubs(lookup="42, as of May")
+    model = ScriptedChatModel()
+    model.book.script_defaults()
+    model.script("planner", plan({"description": "look it up", "tool": "lookup"}))
+    model.script("executor", tool_call("lookup", q="it"), "About forty.", "It is 42, as of May.")
+    model.script("reflector", verdict("RETRY", "too vague", "say the number"), verdict("PASS"))
+    with model.book:
+        state = ask(model, "look it up", stubs)
+    step = only_step(state)
+    assert (step.status, step.result) == (StepStatus.VERIFIED, "It is 42, as of May.")
+    assert stubs.counts == {"lookup": 1}
+    assert "42, as of May" in model.prompts("reflector")[1].partition("Result")[0]
+    assert "no tool was called" not in model.prompts("reflector")[1]

@@ -17,8 +17,10 @@ WORDINGS = [
 ]
 
 
-def run(executor: Entry, answer: str) -> tuple[AgentState, Stubs, ScriptedChatModel]:
-    stubs = Stubs(lookup="no rows")
+def run(
+    executor: Entry, answer: str, *, output: str = "no rows"
+) -> tuple[AgentState, Stubs, ScriptedChatModel]:
+    stubs = Stubs(lookup=output)
     model = ScriptedChatModel()
     wordings = itertools.cycle(WORDINGS[1:])
     model.script("planner", plan({"description": WORDINGS[0], "tool": "lookup"}))
@@ -33,7 +35,7 @@ def run(executor: Entry, answer: str) -> tuple[AgentState, Stubs, ScriptedChatMo
         return ask(model, "what is the rate?", stubs), stubs, model
 
 
-EXECUTORS = {
+EXECUTORS: dict[str, Entry] = {
     "never says anything": tool_call("lookup", q="rate"),
     "says what it found": call_then_say("There are no rows.", "lookup", q="rate"),
     "claims a rate": call_then_say("The rate is seven.", "lookup", q="rate"),
@@ -63,3 +65,10 @@ def test_the_run_ends_with_what_is_known(executor: str, answer: str) -> None:
     assert "seven" not in state.answer
     if answer == "honest":
         assert state.answer.startswith(ANSWERS["honest"])
+
+
+def test_a_call_that_reports_an_error_is_tried_twice_at_most() -> None:
+    state, stubs, _ = run(tool_call("lookup", q="rate"), "", output="Error: connection refused")
+    assert stubs.counts == {"lookup": 2}
+    assert state.status is RunStatus.FAILED
+    assert "connection refused" in state.answer

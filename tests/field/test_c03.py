@@ -3,7 +3,7 @@
 import pytest
 from field.stubs import Stubs, ask, give_up, only_step
 from scripted_model import ScriptedChatModel
-from scripted_replies import Reply, call_then_say
+from scripted_replies import Entry, Reply, call_then_say
 
 from hansei import RunStatus, StepStatus
 from hansei.policies.words import Fault
@@ -15,7 +15,7 @@ SAID_AND_CALLED = Reply(
 )
 
 
-def scripted(*executor: Reply | str) -> ScriptedChatModel:
+def scripted(*executor: Entry) -> ScriptedChatModel:
     model = ScriptedChatModel()
     model.book.script_defaults()
     model.script("executor", *executor)

@@ -1,7 +1,7 @@
 """A greeting, or a question that needs no work, is answered at once."""
 
 import pytest
-from field.stubs import Stubs, ask
+from field.stubs import Stubs, ask, only_step
 from scripted_model import ScriptedChatModel
 from scripted_replies import Reply, plan, structured
 
@@ -61,3 +61,26 @@ def test_work_without_a_plan_is_not_taken_for_done(kind: str) -> None:
     assert not stubs.counts
     assert state.status is RunStatus.FAILED
     assert "No usable plan" in state.answer
+
+
+@pytest.mark.parametrize(
+    ("goal", "description"),
+    [
+        ("summarize: the sea rose and fell", "Summarize: the sea rose and fell"),
+        ("tell me a story about the sea", "Tell a story about the sea"),
+        ("总结一下：海水涨了又落", "总结：海水涨了又落"),
+    ],
+)
+def test_telling_is_work_where_the_goal_asks_for_it(goal: str, description: str) -> None:
+    model = ScriptedChatModel()
+    model.book.script_defaults()
+    model.script("planner", plan(description))
+    text = "海水有涨有落。" if "海" in goal else "The sea comes and goes."
+    model.script("executor", text)
+    model.script("synthesizer", text)
+    with model.book:
+        state = ask(model, goal)
+    assert only_step(state).description == description
+    assert model.count("planner") == 1
+    assert state.answer == text
+    assert state.status is RunStatus.COMPLETE
