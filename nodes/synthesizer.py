@@ -32,7 +32,8 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
     reply = yield from ask_model(ModelCall(role="synthesizer", messages=messages))
-    text = clean_answer(reply.text)
+    known = "\n".join([state.goal, *(f"{s.description}\n{s.result}" for s in steps)])
+    text = clean_answer(reply.text, spoken_of=known)
     if looks_like_tool_call(text, kit.schemas):
         # It has no tools here; the markup of a call is no answer to anybody.
         text = ""

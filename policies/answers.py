@@ -18,7 +18,7 @@ from hansei.policies.text import (
     numbers,
     sentences,
 )
-from hansei.policies.words import AcceptedReason, FindingKind, Language, StepStatus
+from hansei.policies.words import AcceptedReason, FindingKind, Language, StepStatus, VerdictSource
 
 _NEGATIVE = re.compile(
     r"无法|未能|没能|没有(?!问题)|没查到|没找到|不存在|失败|抱歉|遗憾|查不到|找不到|未找到|尚未|暂未|暂时|不能"
@@ -49,16 +49,35 @@ _INTERNAL_REF = re.compile(
     r"|(?:根据|依据|基于)\s*(?:步骤|第)\s*\d+\s*步?(?:的(?:结果|信息))?\s*[，,：:]?\s*",
     re.IGNORECASE,
 )
-_CALL_ID = re.compile(r"\bcall_[A-Za-z0-9]+\b")
+_NAMED = re.compile(
+    r"steps?\s+#?[\w-]*\d[\w-]*|attempt \d+|第\s*\d+\s*步|call_\w+|verdict|replan", re.IGNORECASE
+)
+"""What a note or a reference names."""
+
+_CALL_ID = re.compile(
+    r"[(（]\s*(?:see|参见|见)?\s*call_(?=\w*\d)\w+\s*[)）]|\bcall_(?=\w*\d)\w+", re.IGNORECASE
+)
 
 Disclosure = Literal["disclosed", "omitted", "contradicted"]
 
 
-def clean_answer(text: str) -> str:
-    """The text without thinking, internal records and step or call ids."""
-    text = strip_thinking(text)
-    for pattern in (_INTERNAL_JSON, _INTERNAL_NOTE, _INTERNAL_REF, _CALL_ID):
-        text = pattern.sub("", text)
+def clean_answer(text: str, *, spoken_of: str = "") -> str:
+    """The text without thinking, internal records and step or call ids.
+
+    Args:
+        text: What the model wrote.
+        spoken_of: What the user and the results speak of; a step that is named in it (step 2
+            of a recipe) is no internal one.
+    """
+    known = spoken_of.lower()
+
+    def taken_out(match: re.Match[str]) -> str:
+        names = [name.lower() for name in _NAMED.findall(match.group())]
+        return match.group() if names and all(name in known for name in names) else ""
+
+    text = _INTERNAL_JSON.sub("", strip_thinking(text))
+    for pattern in (_INTERNAL_NOTE, _INTERNAL_REF, _CALL_ID):
+        text = pattern.sub(taken_out, text)
     return re.sub(r"[ \t]{2,}", " ", text).strip()
 
 
@@ -99,6 +118,8 @@ def facts(step: Step) -> frozenset[str]:
 def covers(text: str, step: Step) -> bool:
     """Whether the text holds at least one fact of a step, or one of its terms if it has none."""
     wanted = facts(step)
+    if not wanted and language_of(step.result) != language_of(text):
+        return True  # words of two languages cannot be compared; the reviewer's model can
     if wanted:
         has = {normal_id(i) for i in identifiers(text)} | {str(n) for n in numbers(text)}
         return bool(wanted & has) or any(fact in normal_id(text) for fact in wanted)
@@ -153,6 +174,9 @@ def reason_of(step: Step, language: Language) -> str:
 
 def _sentence(step: Step, language: Language) -> str:
     reason = reason_of(step, language).strip().rstrip("。.")
+    critic = bool(step.verdicts) and step.verdicts[-1].source is VerdictSource.CRITIC
+    if critic and language_of(reason) != language:
+        reason = ""  # a model's own words, in a language that the user did not ask in
     if not reason:
         return say("not_done_given_up", language, step=step.description.rstrip("。."))
     return say("not_done", language, step=step.description.rstrip("。."), reason=reason)
