@@ -61,7 +61,7 @@ def test_the_run_ends_with_what_is_known(executor: str, answer: str) -> None:
         assert step.status is StepStatus.FAILED
     assert state.status is RunStatus.FAILED
     assert "rate" in state.answer
-    assert "no rows" in state.answer or "returned nothing" in state.answer
+    assert "no rows" in state.answer or "Nothing was found" in state.answer
     assert "seven" not in state.answer
     if answer == "honest":
         assert state.answer.startswith(ANSWERS["honest"])

@@ -53,9 +53,20 @@ def test_a_question_without_work_is_answered_by_the_planner() -> None:
     assert state.status is RunStatus.COMPLETE
 
 
-@pytest.mark.parametrize("kind", ["empty", "blank", "text"])
-def test_work_without_a_plan_is_not_taken_for_done(kind: str) -> None:
-    state, stubs, model = run("look up the sales of May", REPLIES[kind])
+@pytest.mark.parametrize("kind", ["empty", "blank"])
+def test_where_a_plan_stays_empty_the_goal_itself_is_the_step(kind: str) -> None:
+    model = ScriptedChatModel()
+    model.book.script_defaults()
+    model.script("planner", REPLIES[kind])
+    with model.book:
+        state = ask(model, "look up the sales of May", Stubs())
+    assert model.count("planner") == 2  # the plan and one repair
+    assert [step.description for step in state.steps.values()] == ["look up the sales of May"]
+    assert state.notes
+
+
+def test_prose_instead_of_a_plan_is_not_taken_for_done() -> None:
+    state, stubs, model = run("look up the sales of May", REPLIES["text"])
     assert model.count("planner") == 2  # the plan and one repair
     assert not any(model.count(role) for role in LATER)
     assert not stubs.counts
