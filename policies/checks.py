@@ -17,7 +17,7 @@ from hansei.policies.narrow import as_mapping
 from hansei.policies.phrases import say
 from hansei.policies.provenance import standing_calls, standing_rounds
 from hansei.policies.records import Attempt, Condition, Finding, Round, Step, ToolCall
-from hansei.policies.text import identifiers, normal_id
+from hansei.policies.text import identifiers, names_id
 from hansei.policies.words import FindingKind, Language, VerdictSource
 from hansei.tools.outcome import OutcomeStatus
 
@@ -232,8 +232,7 @@ def grounded(data: CheckInput) -> Finding | None:
         *(item.output for item in data.evidence),
         *(item.call.args for item in data.evidence),
     ]
-    known = normal_id(" ".join(sources))
-    unknown = [i for i in identifiers(data.result) if normal_id(i) not in known]
+    unknown = [i for i in identifiers(data.result) if not names_id(sources, i)]
     if not unknown or not data.evidence:
         return None
     reason = say("ungrounded", data.language, ids=", ".join(unknown[:3]))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hansei.policies.drafts import ConditionDraft, PlanDraft, StepDraft
-from hansei.policies.text import identifiers, normal_id, quoted
+from hansei.policies.text import identifiers, names_id, normal_id, quoted
 from hansei.policies.words import Language
 
 _SUMMARY = re.compile(
@@ -197,9 +197,8 @@ def _not_carried(
     An id that only a condition names is of no use to whoever runs a step without the goal.
     """
     told = [s.description for s in steps] + list(context.carried)
-    in_steps = normal_id(" ".join(told))
     anywhere = normal_id(" ".join([*told, *(c.quote for c in conditions)]))
-    ids = [i for i in identifiers(context.goal) if normal_id(i) not in in_steps]
+    ids = [i for i in identifiers(context.goal) if not names_id(told, i)]
     words = [q for q in quoted(context.goal) if normal_id(q) not in anywhere]
     return list(dict.fromkeys([*ids, *words]))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pydantic import JsonValue
 
 from hansei.policies.records import Round, Step, ToolCall
-from hansei.policies.text import identifiers, normal_id
+from hansei.policies.text import identifiers, names_id
 from hansei.tools.outcome import OutcomeStatus
 
 _ID_ARGUMENT = re.compile(
@@ -31,13 +31,13 @@ def invented(args: Mapping[str, JsonValue], sources: Iterable[str]) -> list[str]
         args: The arguments of a call.
         sources: The goal, the step, its inputs, and the evidence so far.
     """
-    known = normal_id(" ".join(sources))
+    known = list(sources)
     found: list[str] = []
     for name, value in _leaves(args, ""):
         candidates = identifiers(value)
         if _ID_ARGUMENT.search(name) and _DIGITS.search(value) and not candidates:
             candidates = [value]
-        found += [c for c in candidates if normal_id(c) not in known]
+        found += [c for c in candidates if not names_id(known, c)]
     return list(dict.fromkeys(found))
 
 

@@ -122,6 +122,25 @@ def normal_id(text: str) -> str:
     return _SEPARATORS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
+def names_id(texts: Iterable[str], code: str) -> bool:
+    """Whether one of the texts holds this very id, code or number, as a whole.
+
+    Spaces, dashes and thousands separators do not count; 9999 does not stand in 99999. A
+    number also stands where the text writes it in another way (2万 for 20000).
+    """
+    wanted = normal_id(code)
+    if not wanted:
+        return False
+    spelled = r"[\s\-_#,，]*".join(re.escape(character) for character in wanted)
+    whole = re.compile(rf"(?<![a-z0-9]){spelled}(?![a-z0-9])")
+    for text in texts:
+        if whole.search(unicodedata.normalize("NFKC", text).casefold()):
+            return True
+        if wanted.isdecimal() and Decimal(wanted) in numbers(text):
+            return True
+    return False
+
+
 def quoted(text: str) -> list[str]:
     """Gives what stands in quotation marks of any kind, in order."""
     parts = [found.group(found.lastindex or 0).strip() for found in _QUOTES.finditer(text)]

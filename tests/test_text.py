@@ -16,6 +16,7 @@ from hansei.policies.text import (
     identifiers,
     language_of,
     mentions,
+    names_id,
     normal_id,
     numbers,
     quoted,
@@ -284,3 +285,21 @@ def test_dictionaries_load_only_when_they_are_needed() -> None:
         "t.tokens('中文'); assert 'rjieba' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "there"),
+    [
+        ("查一下订单 99999 到了没", "99999", True),
+        ("查一下订单99999到了没", "99999", True),
+        ("查一下订单 99999 到了没", "9999", False),
+        ("the parcel SF-2606 001", "sf2606001", True),
+        ("预算 2 万以内", "20000", True),
+        ("at most 1,299 yuan", "1299", True),
+        ("order A1299B", "1299", False),
+        ("", "1299", False),
+        ("1299", "", False),
+    ],
+)
+def test_an_id_is_named_as_a_whole_or_not_at_all(text: str, code: str, there: bool) -> None:
+    assert names_id([text], code) is there
