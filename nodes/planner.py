@@ -14,7 +14,8 @@ from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
-from hansei.policies.errors import EndpointError, UserError
+from hansei.policies.errors import EndpointError
+from hansei.policies.goals import checked_goal
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
 from hansei.policies.phrases import say
 from hansei.policies.planning import cut_steps, number_steps
@@ -26,9 +27,6 @@ from hansei.policies.text import asked_language
 from hansei.policies.words import AcceptedReason, AnswerStatus, Language, RunStatus
 
 Update = dict[str, object]
-
-MAX_GOAL = 20_000
-"""Characters of a goal. Longer than any question; what is longer is material, not a goal."""
 
 HISTORY = 6
 """Earlier messages of the thread that the planner sees: three questions and answers."""
@@ -51,17 +49,7 @@ def choose_goal(state: AgentState) -> tuple[str, str]:
     goal, asked = state.goal, state.asked
     if last is not None and new_message and (not goal.strip() or goal == state.asked_goal):
         goal, asked = last.text, last.id or ""
-    goal = goal.strip()
-    if not goal:
-        msg = "The goal is empty; say in a sentence what is to be done."
-        raise UserError(msg)
-    if len(goal) > MAX_GOAL:
-        msg = (
-            f"The goal has {len(goal)} characters and at most {MAX_GOAL} are allowed; "
-            "give long material to a tool and keep the goal to what is to be done."
-        )
-        raise UserError(msg)
-    return goal, asked
+    return checked_goal(goal), asked
 
 
 def step_fields(kit: Kit, *, first: int) -> dict[str, JsonValue]:

@@ -10,6 +10,7 @@ human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
 import json
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,14 +24,16 @@ from rich.console import Console
 
 from hansei.graphs.checkpoints import open_checkpointer
 from hansei.graphs.plan_execute import Agent, create_plan_execute_agent
+from hansei.interrupt import INTERRUPTED, stops_at_once
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.errors import HanseiError, OperatorError, UserError
+from hansei.policies.goals import checked_goal
 from hansei.policies.narrow import as_mapping
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput, AgentState
 from hansei.policies.words import RunStatus
 
-WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED, INTERRUPTED = 2, 7, 1, 130
+WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED = 2, 7, 1
 """Exit codes that do not come from a run's status."""
 
 logger = logging.getLogger(__name__)
@@ -136,10 +139,8 @@ def _run(
     from hansei.tools.loading import load_tools
     from hansei.trace import Trace, print_ending
 
-    text = sys.stdin.read() if goal == "-" else goal
-    if not text.strip():
-        msg = "The goal is empty; say in a sentence what is to be done."
-        raise UserError(msg)
+    # Before a database is made or a model is loaded for it.
+    text = checked_goal(sys.stdin.read() if goal == "-" else goal)
     loaded = load_tools(tools)
     console = Console(stderr=as_json, quiet=as_json, soft_wrap=True)
     with open_checkpointer(db or default_database()) as saver:
@@ -149,16 +150,12 @@ def _run(
         )
         config: RunnableConfig = {"configurable": {"thread_id": thread_id(thread)}}
         trace = Trace(console)
-        try:
+        command = shlex.join(["hansei", "show", thread, *(["--db", str(db)] if db else [])])
+        with stops_at_once(f"Stopped; `{command}` shows what was done."):
             for chunk in agent.stream(
                 AgentInput(goal=text), config, stream_mode="updates", durability="sync"
             ):
                 trace.update(as_mapping(chunk))
-        except KeyboardInterrupt:
-            sys.stderr.write(f"\nStopped. What was done is kept: hansei show {thread}\n")
-            sys.stderr.flush()
-            # Requests under way hold their threads; waiting for them is not stopping.
-            os._exit(INTERRUPTED)
         state = _state(agent, config)
     if state is None:
         msg = "The run left no state, which must not happen."
