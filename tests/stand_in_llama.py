@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-MODULE = '''
+MODULE = """
 import json, os, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -69,7 +69,7 @@ class Server:
         web = ThreadingHTTPServer(("127.0.0.1", params.port), Handler)
         threading.Thread(target=web.serve_forever, daemon=True).start()
         self.listening_address = "http://127.0.0.1:%d" % web.server_port
-'''
+"""
 
 
 def install_stand_in(folder: Path, patch: pytest.MonkeyPatch, module: str = MODULE) -> None:
