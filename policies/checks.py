@@ -5,7 +5,6 @@ Users add their own with `checks=`; theirs count as evaluators and may also answ
 they should only do when they checked the whole of what the step asked for.
 """
 
-import json
 import logging
 import re
 from collections.abc import Callable, Sequence
@@ -13,7 +12,6 @@ from dataclasses import dataclass, field
 
 from hansei.policies.claims import claimed_actions
 from hansei.policies.conditions import check_condition
-from hansei.policies.narrow import as_mapping
 from hansei.policies.phrases import say
 from hansei.policies.provenance import standing_calls, standing_rounds
 from hansei.policies.records import Attempt, Condition, Finding, Round, Step, ToolCall
@@ -56,34 +54,6 @@ class CheckInput:
 
 
 Check = Callable[[CheckInput], Finding | None]
-
-
-def required_fields(*names: str) -> Check:
-    """A check that the result, or else some output, has these top-level JSON fields, filled.
-
-    Args:
-        names: Field names. A field that is absent, null or empty is missing.
-    """
-
-    def check(data: CheckInput) -> Finding | None:
-        texts = [data.result, *(item.output for item in data.evidence)]
-        missing = [n for n in names if not any(_has_field(text, n) for text in texts)]
-        if not missing:
-            return None
-        reason = say("field_missing", data.language, field=", ".join(missing))
-        return Finding(
-            kind=FindingKind.VETO_RETRY, check="required_fields", reason=reason, hint=reason
-        )
-
-    return check
-
-
-def _has_field(text: str, name: str) -> bool:
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return as_mapping(value).get(name) not in (None, "", [], {})
 
 
 _BAD = {

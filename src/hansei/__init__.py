@@ -7,7 +7,7 @@ status and the exit code say how far they can be trusted.
 from hansei.graphs.checkpoints import open_checkpointer
 from hansei.graphs.models import chat_model
 from hansei.graphs.plan_execute import create_plan_execute_agent
-from hansei.policies.checks import Check, CheckInput, Evidence, required_fields
+from hansei.policies.checks import Check, CheckInput, Evidence
 from hansei.policies.errors import (
     EndpointError,
     HanseiError,
@@ -15,6 +15,7 @@ from hansei.policies.errors import (
     UserError,
 )
 from hansei.policies.records import Finding
+from hansei.policies.required_fields import required_fields
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentInput, AgentState
 from hansei.policies.words import (
