@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.store.base import BaseStore
 from pydantic import JsonValue
 
@@ -156,8 +157,12 @@ class NodeSession:
 
 
 def _tool_node(tool: BaseTool) -> ToolNode:
-    """LangGraph's own tool runner: it validates arguments and injects what a tool asks for."""
-    return ToolNode([tool], handle_tool_errors=True)
+    """LangGraph's own tool runner: it validates arguments and injects what a tool asks for.
+
+    What a tool raises comes out as it is, since the runner's own text is an order to a model
+    ("fix your mistakes") and would stand in the answer as the reason.
+    """
+    return ToolNode([tool], handle_tool_errors=False)
 
 
 def _tool_input(run: RunTool) -> dict[str, list[AIMessage]]:
@@ -174,4 +179,13 @@ def _tool_reply(result: object) -> ToolReply:
 
 def _raised(run: RunTool, exc: Exception) -> ToolReply:
     logger.warning("the tool %s raised %s", run.call.name, type(exc).__name__)
+    if isinstance(exc, ToolInvocationError):
+        return ToolReply(output=_misfit(exc), raised=True)
     return ToolReply(output=f"{type(exc).__name__}: {exc}", raised=True)
+
+
+def _misfit(exc: ToolInvocationError) -> str:
+    """What is wrong with the arguments of a call, without what was injected into it."""
+    errors = exc.filtered_errors or exc.source.errors()
+    said = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in errors]
+    return f"the arguments do not fit: {'; '.join(said)}"
