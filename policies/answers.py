@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from hansei.policies.checks import CheckInput, condition_findings
+from hansei.policies.disclosure import OWNS_UP, affirms_failed, backed, step_terms
 from hansei.policies.endings import counted, done, undone, unvouched
 from hansei.policies.phrases import say
 from hansei.policies.reading import strip_thinking
@@ -19,19 +20,6 @@ from hansei.policies.text import (
     sentences,
 )
 from hansei.policies.words import AcceptedReason, FindingKind, Language, StepStatus, VerdictSource
-
-_NEGATIVE = re.compile(
-    r"无法|未能|没能|没有(?!问题)|没查到|没找到|不存在|失败|抱歉|遗憾|查不到|找不到|未找到|尚未|暂未|暂时|不能"
-    r"|出错|错误|报错|有误|未完成|未获取|同步中|查询中|不可用|无效|未得到"
-    r"|\b(?:could|can|did|was|were|is|are|has|have|do|does)(?:n't|n’t| not)\b|\bcannot\b|\bunable\b"
-    r"|\bfail(?:ed|s|ure)?\b|\bunavailable\b|\berrors?\b|\bsorry\b|\bunfortunately\b|\bmissing\b"
-    r"|\bnot (?:found|available|exist|made|done|possible|yet)\b"
-    r"|\bno (?:data|results?|records?|rows?|entr(?:y|ies)|match(?:es)?|information|such)\b"
-    r"|\bno (?:[\w'’-]+ ){1,4}(?:found|available|returned|known|there)\b"
-    r"|\bnothing (?:was (?:found|done|returned)|could|came)\b",
-    re.IGNORECASE,
-)
-"""Words with which a text owns up that something was not done."""
 
 _BOAST = re.compile(
     r"全部(?:完成|搞定|办好)|都(?:已|已经)?(?:完成|办好|搞定)|一切(?:就绪|完成)"
@@ -81,31 +69,31 @@ def clean_answer(text: str, *, spoken_of: str = "") -> str:
     return re.sub(r"[ \t]{2,}", " ", text).strip()
 
 
-def _terms(step: Step) -> frozenset[str]:
-    return content_terms(step.description) | frozenset(identifiers(step.description))
-
-
-def disclosure(text: str, step: Step, *, only_one: bool) -> Disclosure:
+def disclosure(text: str, step: Step, steps: Sequence[Step]) -> Disclosure:
     """Whether the text says that `step` was not done.
 
     A sentence that names the step and owns up, or is followed by one that does, discloses
-    it. Naming it without that, or claiming that everything is done, contradicts it.
+    it; where it is the only one that was not done, owning up without naming it is enough.
+    Naming it without that, affirming what the model claimed about it, or claiming that
+    everything is done contradicts it.
 
     Args:
         text: The answer.
         step: A failed or skipped step.
-        only_one: It is the only one, so that owning up without naming it is enough.
+        steps: All steps.
     """
     parts = sentences(text)
-    terms = _terms(step)
+    terms = step_terms(step)
+    if affirms_failed(text, step, steps):
+        return "contradicted"
     named = [i for i, part in enumerate(parts) if mentions(part, terms)]
     for i in named:
-        if any(_NEGATIVE.search(part) for part in parts[i : i + 2]):
+        if any(OWNS_UP.search(part) for part in parts[i : i + 2]):
             return "disclosed"
     if named or any(_BOAST.search(part) for part in parts):
         return "contradicted"
-    owns_up = any(_NEGATIVE.search(part) for part in parts)
-    return "disclosed" if owns_up and only_one else "omitted"
+    owns_up = any(OWNS_UP.search(part) for part in parts)
+    return "disclosed" if owns_up and len(undone(steps)) == 1 else "omitted"
 
 
 def facts(step: Step) -> frozenset[str]:
@@ -143,9 +131,8 @@ def answer_findings(
     if language_of(text) != language:
         reason = say("wrong_language", language)
         found.append(_veto("answer_language", reason, say("hint_language", language)))
-    missing = undone(steps)
-    for step in missing:
-        if disclosure(text, step, only_one=len(missing) == 1) != "disclosed":
+    for step in undone(steps):
+        if disclosure(text, step, steps) != "disclosed":
             values = {"step": step.description, "reason": reason_of(step, language)}
             reason = say("disclose", language, **values)
             found.append(_veto("disclosure", reason, say("hint_disclose", language, **values)))
@@ -198,23 +185,23 @@ def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple
     """The text in a form that hides nothing, and whether the model's text could be kept.
 
     A blank text, one in the wrong language, one that contradicts a failure, and one that
-    owns up to nothing although nothing was done are replaced by the records. What a text
-    merely leaves out is added in plain sentences.
+    speaks of nothing that was done are replaced by the records. Where a text merely leaves a
+    failure out, plain sentences tell it, and of the text only what speaks of completed steps
+    or owns up is kept: "your parcel is here" does neither.
     """
-    missing = undone(steps)
-    kinds = {s.id: disclosure(text, s, only_one=len(missing) == 1) for s in missing}
-    owns_up = bool(done(steps)) or not missing or "disclosed" in kinds.values()
+    results = done(steps)
+    kinds = {s.id: disclosure(text, s, steps) for s in undone(steps)}
     usable = (
         bool(text.strip())
         and language_of(text) == language
         and "contradicted" not in kinds.values()
-        and owns_up
     )
-    if not usable:
+    omitted = [s for s in undone(steps) if kinds[s.id] == "omitted"]
+    kept = backed(text, results) if omitted else text.strip()
+    if not usable or not kept:
         return rule_answer(steps, language), False
-    added = [_sentence(s, language) for s in missing if kinds[s.id] == "omitted"]
-    uncovered = [s.result.strip() for s in done(steps) if not covers(text, s)]
-    return "\n".join([text.strip(), *uncovered, *added]), True
+    uncovered = [s.result.strip() for s in results if not covers(kept, s)]
+    return "\n".join([kept, *uncovered, *(_sentence(s, language) for s in omitted)]), True
 
 
 def closing_notes(

@@ -42,9 +42,8 @@ def assert_honest(state: AgentState) -> None:
             assert not last.veto
         if step.status in {StepStatus.FAILED, StepStatus.ACCEPTED}:
             assert step.reason
-    missing = undone(counted(state.steps.values()))
-    for step in missing:
-        assert disclosure(state.answer, step, only_one=len(missing) == 1) == "disclosed"
+    for step in undone(counted(state.steps.values())):
+        assert disclosure(state.answer, step, list(state.steps.values())) == "disclosed"
     if state.verified:
         assert state.status is RunStatus.COMPLETE
         assert all(s.status is StepStatus.VERIFIED for s in counted(state.steps.values()))

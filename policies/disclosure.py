@@ -1,0 +1,96 @@
+"""What the model claimed about a failed step, found again in an answer.
+
+The steps' attempts keep what the model said of them. A step that failed all the same leaves
+words there that no tool and no plan has said: the delivery that nobody has seen. An answer
+that affirms them passes the failure off as done, however it is worded around them.
+"""
+
+import re
+from collections.abc import Sequence
+
+from hansei.policies.records import Step
+from hansei.policies.text import content_terms, identifiers, mentions, sentences
+
+OWNS_UP = re.compile(
+    r"无法|未能|没能|没有(?!问题)|没办|没查到|没找到|不存在|失败|查不到|找不到|未找到|尚未|暂未|不能"
+    r"|出错|错误|报错|有误|未完成|未获取|同步中|查询中|[还正仍]在(?:同步|查询)|不可用|无效|未得到"
+    r"|\b(?:could|can|did|was|were|is|are|has|have|do|does)(?:n't|n’t| not)\b|\bcannot\b|\bunable\b"
+    r"|\bfail(?:ed|s|ure)?\b|\bunavailable\b|\berrors?\b|\bmissing\b|\bquerying\b"
+    r"|\b(?:syncing|synchroni[sz]ing)\b|\bstill (?:being|loading|processing)\b"
+    r"|\bnot (?:found|available|exist|made|done|possible|yet)\b"
+    r"|\bno (?:data|results?|records?|rows?|entr(?:y|ies)|match(?:es)?|information|such)\b"
+    r"|\bno (?:[\w'’-]+ ){1,4}(?:found|available|returned|known|there)\b"
+    r"|\bnothing (?:was (?:found|done|returned)|could|came)\b",
+    re.IGNORECASE,
+)
+"""Words with which a text owns up that something was not done. To be sorry is not enough:
+"sorry for the wait, your order has arrived" is no disclosure."""
+
+_CLAUSE = re.compile(r"[，,；;：:、。！？!?\n]|\.\s|\s[-–—]+\s|但是?|不过|\bbut\b|\balthough\b")
+
+_NOT_AFFIRMED = re.compile(
+    r"[不没未无别非]|如果|若|是否|会不会|等到|一旦|才能|希望|需要|请|抱歉|遗憾|谢|您好"
+    r"|\b(?:not|no|never|cannot|unable|fail\w*|if|whether|once|when|until|unless|please|would|"
+    r"should|may|might|could|need|needs|pending|syncing|querying|wait\w*|later|sorry|"
+    r"unfortunately|thanks?|hello)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words of a clause that denies, asks, hopes, waits or is polite; what is left affirms."""
+
+
+def affirms_failed(text: str, step: Step, steps: Sequence[Step]) -> bool:
+    """Whether a text affirms what the model claimed about a step that failed.
+
+    Args:
+        text: The answer.
+        step: The failed step.
+        steps: All steps; what the others hold may be told.
+    """
+    terms = claimed_terms(step, steps)
+    clauses = (clause for part in sentences(text) for clause in _CLAUSE.split(part))
+    return bool(terms) and any(
+        mentions(clause, terms) and not _NOT_AFFIRMED.search(clause) for clause in clauses
+    )
+
+
+def claimed_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:
+    """Terms that only the model's own claims about a step hold.
+
+    A claim is a clause of a stated result that names the step, or stands beside one that does,
+    and affirms. A result that owned up claims nothing, whatever else is in it.
+    """
+    about = step_terms(step)
+    claims = [
+        clause
+        for attempt in step.attempts
+        if not OWNS_UP.search(attempt.result)
+        for part in sentences(attempt.result)
+        if mentions(part, about)
+        for clause in _CLAUSE.split(part)
+        if not _NOT_AFFIRMED.search(clause)
+    ]
+    return content_terms(" ".join(claims)) - _known(step, steps)
+
+
+def step_terms(step: Step) -> frozenset[str]:
+    """The words and ids that a step's description is known by."""
+    return content_terms(step.description) | frozenset(identifiers(step.description))
+
+
+def _known(step: Step, steps: Sequence[Step]) -> frozenset[str]:
+    """Terms that the plan, the tools and the other steps hold, so that they prove no claim."""
+    said = [step.reason]
+    for other in steps:
+        said += [other.description, other.result]
+        said += [call.output for attempt in other.attempts for call in attempt.calls]
+    return content_terms(" ".join(said))
+
+
+def backed(text: str, results: Sequence[Step]) -> str:
+    """What of a text speaks of a completed step or owns up; the rest may claim anything."""
+    terms = frozenset(t for s in results for t in step_terms(s) | content_terms(s.result))
+    lines = (
+        [part for part in sentences(line) if mentions(part, terms) or OWNS_UP.search(part)]
+        for line in text.splitlines()
+    )
+    return "\n".join(" ".join(kept) for kept in lines if kept)
