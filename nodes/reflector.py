@@ -18,7 +18,7 @@ from hansei.policies.fencing import fenced
 from hansei.policies.modes import asks_critic
 from hansei.policies.phrases import say
 from hansei.policies.progress import advance
-from hansei.policies.provenance import standing_calls
+from hansei.policies.provenance import owed, standing_calls
 from hansei.policies.reading import read_verdict_word
 from hansei.policies.records import (
     Finding,
@@ -130,6 +130,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
             inputs=[state.steps[d].result for d in step.depends_on if d in state.steps],
             tools=frozenset(kit.tools),
             effect_tools=kit.effects,
+            owes=owed(step, state.steps, effects=kit.effects),
             language=state.language,
         ),
         kit.checks,

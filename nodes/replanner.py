@@ -14,7 +14,7 @@ from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
 from hansei.policies.endings import done
 from hansei.policies.fencing import plain
 from hansei.policies.lint import LintContext, Linted, correct, lint, working_steps
-from hansei.policies.planning import apply_replan, cut_steps, novel_steps, waiting
+from hansei.policies.planning import apply_replan, cut_steps, sift, waiting
 from hansei.policies.progress import advance
 from hansei.policies.records import Step
 from hansei.policies.settings import Settings
@@ -57,7 +57,7 @@ def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         check=lambda draft: _problems(draft, state, context),
     )
     draft = reply.value or ReplanDraft(steps=[], given_up=[str(i) for i in state.replan_due])
-    return _apply(draft, state, settings, context, exhausted=reply.refused)
+    return _apply(draft, state, settings, context, effects=kit.effects, exhausted=reply.refused)
 
 
 def _schema(state: AgentState, kit: Kit, settings: Settings) -> dict[str, JsonValue]:
@@ -91,9 +91,10 @@ def _shown(step: Step) -> dict[str, object]:
 
 
 def _problems(draft: ReplanDraft, state: AgentState, context: LintContext) -> Sequence[str]:
-    _, refused = novel_steps(working_steps(draft.steps), state.steps)
+    sifted = sift(working_steps(draft.steps), state.steps)
     repeated = [
-        f'"{text}" repeats a step that failed; do it differently or give it up.' for text in refused
+        f'"{text}" repeats a step that failed; do it differently or give it up.'
+        for text in sifted.refused
     ]
     plan = _as_plan(draft, working_steps(draft.steps))
     return repeated + (lint(plan, context) if plan.steps else [])
@@ -109,11 +110,12 @@ def _apply(
     settings: Settings,
     context: LintContext,
     *,
+    effects: frozenset[str],
     exhausted: str,
 ) -> Update:
-    novel, refused = novel_steps(working_steps(draft.steps), state.steps)
+    sifted = sift(working_steps(draft.steps), state.steps, effects=effects)
     room = settings.max_steps - len(waiting(state.steps))
-    linted = correct(_as_plan(draft, novel), context) if novel else Linted([], [])
+    linted = correct(_as_plan(draft, sifted.novel), context) if sifted.novel else Linted([], [])
     if isinstance(linted, str):
         linted = Linted([], [])
     room = max(0, room)
@@ -128,7 +130,12 @@ def _apply(
     new = {**replanned.steps, **{step.id: step for step in rest}}
     order = [*state.order, *replanned.new, *(step.id for step in rest)]
     move = advance({**state.steps, **new}, order, settings, stopped=bool(exhausted))
-    notes = [*state.notes, *linted.notes, *(f"refused as a repetition: {t}" for t in refused)]
+    notes = [
+        *state.notes,
+        *linted.notes,
+        *(f"refused as a repetition: {text}" for text in sifted.refused),
+        *(f"left out, as it is done: {text}" for text in sifted.done),
+    ]
     return {
         "steps": {**new, **move.steps},
         "order": order,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hansei.policies.claims import claimed_actions
 from hansei.policies.conditions import check_condition
 from hansei.policies.phrases import say
-from hansei.policies.provenance import standing_calls, standing_rounds
+from hansei.policies.provenance import Owed, standing_calls, standing_rounds
 from hansei.policies.records import Attempt, Condition, Finding, Round, Step, ToolCall
 from hansei.policies.text import identifiers, names_id
 from hansei.policies.words import FindingKind, Language, VerdictSource
@@ -45,6 +45,8 @@ class CheckInput:
     """All tools that there are."""
     effect_tools: frozenset[str] = field(default_factory=frozenset[str])
     """Those of them that change something."""
+    owes: Owed = ""
+    """What the step must show of its own because it stands in for a failed one."""
     language: Language = "en"
 
     @property
@@ -124,7 +126,8 @@ def tool_used(data: CheckInput) -> Finding | None:
 
     A step without a suggested tool needs one when its description names what a tool that
     changes something does ("write report.txt" beside `write_file`); one that names an id is
-    only suspected to.
+    only suspected to. Another tool may know as much as the one that was planned, but looking
+    something up changes nothing.
     """
     called = {call.name for call in standing_calls(data.step)}
     wanted = data.step.tool or _implied_tool(data)
@@ -133,14 +136,33 @@ def tool_used(data: CheckInput) -> Finding | None:
         return Finding(check="tool_used", reason=reason, hint=say("hint_lookup", data.language))
     if wanted is None or wanted in called:
         return None
-    if called:
+    changes = wanted in data.effect_tools and not called & data.effect_tools
+    if called and not changes:
         reason = say("other_tool", data.language, tool=wanted)
         return Finding(kind=FindingKind.SIGNAL, check="tool_used", reason=reason)
     return Finding(
         kind=FindingKind.VETO_RETRY,
         check="tool_used",
-        reason=say("no_call", data.language, tool=wanted),
+        reason=say("not_called" if called else "no_call", data.language, tool=wanted),
         hint=say("hint_no_call", data.language, tool=wanted),
+    )
+
+
+def made_good(data: CheckInput) -> Finding | None:
+    """A step that stands in for a failed one needs evidence of its own.
+
+    Otherwise a plan that failed by rule would be made good by a step in which the same model
+    merely says that all is well.
+    """
+    good = {call.name for call in standing_calls(data.step) if call.outcome is OutcomeStatus.OK}
+    lacks = {"effect": not good & data.effect_tools, "evidence": not good and not data.inputs}
+    if not lacks.get(data.owes):
+        return None
+    return Finding(
+        kind=FindingKind.VETO_RETRY,
+        check="made_good",
+        reason=say(f"no_{data.owes}", data.language),
+        hint=say(f"hint_no_{data.owes}", data.language),
     )
 
 
@@ -209,7 +231,14 @@ def grounded(data: CheckInput) -> Finding | None:
     return Finding(kind=FindingKind.SIGNAL, check="grounded", reason=reason, hint=reason)
 
 
-BUILT_IN: tuple[Check, ...] = (tool_status, tool_used, result_text, action_claimed, grounded)
+BUILT_IN: tuple[Check, ...] = (
+    tool_status,
+    tool_used,
+    made_good,
+    result_text,
+    action_claimed,
+    grounded,
+)
 """The rules that always run, most decisive first."""
 
 

@@ -28,6 +28,20 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "这一步要用工具 {tool}，但没有调用任何工具",
         "This step needs the tool {tool}, but no tool was called",
     ),
+    "not_called": ("这项操作没有真正执行", "The change itself was never made"),
+    "no_evidence": (
+        "没有查到能作为依据的内容",
+        "Nothing was found that could back it up",
+    ),
+    "hint_no_evidence": (
+        "先用工具取得依据，再陈述结果；查不到就照实说没有查到",
+        "Get evidence from a tool before you state the result; if there is none, say so",
+    ),
+    "no_effect": ("没有真正办成任何操作", "Nothing was really changed"),
+    "hint_no_effect": (
+        "用工具真正办成这件事；办不成就照实说没有办成",
+        "Really do it with a tool; if that cannot be done, say so",
+    ),
     "hint_no_call": ("调用工具 {tool}，再陈述结果", "Call the tool {tool}, then state the result"),
     "no_lookup": (
         "这一步涉及具体的编号，但没有调用任何工具",

@@ -9,8 +9,8 @@ from hansei.policies.lint import Linted, only_tells
 from hansei.policies.phrases import say
 from hansei.policies.records import Step
 from hansei.policies.schedule import dependents
-from hansei.policies.text import content_terms, identifiers, normal_id, similarity
-from hansei.policies.words import Language, Progress, StepStatus
+from hansei.policies.text import content_terms, identifiers, normal_id, numbers, similarity
+from hansei.policies.words import USABLE, Language, Progress, StepStatus
 
 SAME_DESCRIPTION = 0.85
 """From this similarity on, two descriptions with the same tool say the same thing.
@@ -61,18 +61,29 @@ def cut_steps(
     ]
 
 
-def repeats(draft: StepDraft | Step, failed: Iterable[Step]) -> Step | None:
-    """The failed step that a new one only repeats, if any.
+def repeats(
+    draft: StepDraft | Step, earlier: Iterable[Step], *, by_words: bool = False
+) -> Step | None:
+    """The earlier step that a new one only repeats, if any.
 
     Two steps are the same when they name the same tool and the same ids, codes and numbers,
-    say the same in nearly the same words, or add nothing but that it is another try.
+    say the same in nearly the same words, or add nothing but that it is another try. An id or
+    a number that the earlier step has not makes another step.
+
+    Args:
+        draft: The new step.
+        earlier: The steps that it may repeat.
+        by_words: The same tool and ids are not enough: it must say the same.
     """
     new_ids = {normal_id(i) for i in identifiers(draft.description)}
-    for step in failed:
+    new_numbers = set(numbers(draft.description))
+    for step in earlier:
         if draft.tool != step.tool:
             continue
         old_ids = {normal_id(i) for i in identifiers(step.description)}
-        if draft.tool is not None and new_ids and new_ids == old_ids:
+        if new_ids - old_ids or new_numbers - set(numbers(step.description)):
+            continue
+        if draft.tool is not None and new_ids and new_ids == old_ids and not by_words:
             return step
         if similarity(draft.description, step.description) >= SAME_DESCRIPTION:
             return step
@@ -110,22 +121,54 @@ class Replanned:
     """Drafts that were refused because they repeat a failed step."""
 
 
-def novel_steps(
-    drafts: Sequence[StepDraft], steps: Mapping[int, Step]
-) -> tuple[list[StepDraft], list[str]]:
-    """The drafts that differ from every failed step, and the descriptions of the others.
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """The drafts of a replan: those that are new, and what the others repeat."""
 
-    What depends on a refused draft goes with it.
+    novel: list[StepDraft]
+    refused: list[str] = field(default_factory=list[str])
+    """Descriptions of those that repeat a failed step, or depend on one that does."""
+    done: list[str] = field(default_factory=list[str])
+    """Descriptions of those that repeat a completed step."""
+
+
+def sift(
+    drafts: Sequence[StepDraft], steps: Mapping[int, Step], *, effects: frozenset[str] = frozenset()
+) -> Sifted:
+    """Part the drafts that are really new from those that repeat what was tried or done.
+
+    A completed step is kept, so what depends on a draft that says it again depends on it. Two
+    changes of the same thing need not be the same change, two looks at it are the same look.
+
+    Args:
+        drafts: The replan's steps.
+        steps: All steps.
+        effects: Tools that change something.
     """
     failed = [s for s in steps.values() if s.status is StepStatus.FAILED]
+    usable = [s for s in steps.values() if s.status in USABLE]
     refused = {d.id for d in drafts if repeats(d, failed)}
     while True:
         more = {d.id for d in drafts if d.id not in refused and refused & set(d.depends_on)}
         if not more:
             break
         refused |= more
-    kept = [d for d in drafts if d.id not in refused and not only_tells(d)]
-    return kept, [d.description for d in drafts if d.id in refused]
+    left = [d for d in drafts if d.id not in refused and not only_tells(d)]
+    again = {
+        d.id: str(old.id)
+        for d in left
+        if (old := repeats(d, usable, by_words=d.tool in effects)) is not None
+    }
+    novel = [
+        d.model_copy(update={"depends_on": [again.get(key, key) for key in d.depends_on]})
+        for d in left
+        if d.id not in again
+    ]
+    return Sifted(
+        novel=novel,
+        refused=[d.description for d in drafts if d.id in refused],
+        done=[d.description for d in left if d.id in again],
+    )
 
 
 def apply_replan(

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -121,16 +122,46 @@ def _was_made(call: ToolCall) -> bool:
     return call.outcome is not OutcomeStatus.REFUSED
 
 
-def given_up_calls(step: Step, steps: Mapping[int, Step]) -> list[ToolCall]:
-    """Calls of the failed steps that this step stands in for, as far back as they go."""
-    record: list[ToolCall] = []
-    seen: set[int] = set()
+def given_up(step: Step, steps: Mapping[int, Step]) -> list[Step]:
+    """The failed steps that this step stands in for, as far back as they go, the oldest first."""
+    found: dict[int, Step] = {}
     todo = list(step.stands_in_for)
     while todo:
         failed = steps.get(todo.pop())
-        if failed is None or failed.id in seen:
+        if failed is None or failed.id in found:
             continue
-        seen.add(failed.id)
-        record = [*calls_of(failed), *record]
+        found[failed.id] = failed
         todo += failed.stands_in_for
-    return record
+    return list(reversed(found.values()))
+
+
+def given_up_calls(step: Step, steps: Mapping[int, Step]) -> list[ToolCall]:
+    """Calls of the failed steps that this step stands in for, as far back as they go."""
+    return [call for failed in given_up(step, steps) for call in calls_of(failed)]
+
+
+Owed = Literal["", "evidence", "effect"]
+"""What a step must show of its own: nothing, something that a tool returned, or a change made."""
+
+
+def owed(step: Step, steps: Mapping[int, Step], *, effects: frozenset[str]) -> Owed:
+    """What a step that stands in for failed ones owes, so that words alone make nothing good.
+
+    Where a tool was needed and gave nothing, the stand-in needs something that a tool gave.
+    Where something was to be changed, the only stand-in must change something itself; of
+    several, each may be the one that does.
+
+    Args:
+        step: The step.
+        steps: All steps.
+        effects: Tools that change something.
+    """
+    failed = given_up(step, steps)
+    calls = given_up_calls(step, steps)
+    tools = {s.tool for s in failed if s.tool} | {call.name for call in calls}
+    good = {call.name for call in calls if call.outcome is OutcomeStatus.OK}
+    targets = set(step.stands_in_for)
+    alone = not any(targets & set(s.stands_in_for) for s in steps.values() if s.id != step.id)
+    if tools & effects and not good & effects and alone:
+        return "effect"
+    return "evidence" if tools and not good else ""
