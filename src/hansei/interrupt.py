@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 
 @contextmanager
-def stops_at_once(message: str) -> Iterator[None]:
+def stops_at_once(message: str) -> Generator[None]:
     """While the block runs, Ctrl-C says `message` on standard error and ends the process.
 
     An exception would not do: on its way out it waits for the threads of requests that are
