@@ -97,3 +97,9 @@ def one_sentence(text: str) -> str:
     assert "Traceback" not in line
     assert line.endswith(".")
     return line
+
+
+def refused(done: Done, code: int) -> str:
+    """What the command said, checked to be one sentence and nothing else."""
+    assert (done.code, done.stdout) == (code, "")
+    return one_sentence(done.stderr)

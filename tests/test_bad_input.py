@@ -1,21 +1,19 @@
-"""Bad input, missing things and Ctrl-C: one clear sentence, the right exit code, no traceback."""
+"""Bad input and missing things: one clear sentence, the right exit code, no traceback."""
 
 from __future__ import annotations
 
-import signal
 import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_helpers import CLI, PATIENCE, Done, environment, hansei, one_sentence
+from cli_helpers import hansei, refused
+from cli_scenes import endpoint
 from pydantic import ValidationError
 from scripted_model import ScriptedChatModel
-from scripted_server import Reply, ScriptedServer, plan
+from scripted_server import Reply, ScriptedServer
 
 from hansei import (
     AgentInput,
@@ -43,26 +41,10 @@ second = look.model_copy()
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No `.env` of a developer, and no database of theirs."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    """An endpoint that the command finds in the environment."""
-    with ScriptedServer() as running:
-        monkeypatch.setenv("OPENAI_BASE_URL", running.base_url)
-        running.script_defaults()
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """See `endpoint`."""
+    with endpoint(tmp_path, monkeypatch) as running:
         yield running
-
-
-def refused(done: Done, code: int) -> str:
-    """What the command said, checked to be one sentence and nothing else."""
-    assert (done.code, done.stdout) == (code, "")
-    return one_sentence(done.stderr)
 
 
 # the goal
@@ -215,6 +197,7 @@ def test_an_address_that_is_none_is_refused(address: str, monkeypatch: pytest.Mo
 
 
 def test_no_key_and_no_local_model_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL")
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     said = refused(hansei("run", "look it up", "--json"), 7)
     assert "OPENAI_API_KEY" in said
@@ -264,53 +247,3 @@ def test_a_database_that_is_none_is_said(server: ScriptedServer, tmp_path: Path)
     said = refused(hansei("run", "look it up", "--db", "notes.txt", "--json"), 7)
     assert "notes.txt cannot be used" in said
     assert server.count() == 0
-
-
-# Ctrl-C
-
-
-def interrupted(server: ScriptedServer, role: str, home: Path, *more: str) -> Done:
-    """Presses Ctrl-C when the role has been asked and has not answered."""
-    arguments = ["run", "look it up", "--db", "runs.db", "--thread", "mine", *more]
-    with subprocess.Popen(
-        [sys.executable, "-c", CLI, *arguments],
-        cwd=home,
-        env=environment(home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        until = time.monotonic() + PATIENCE
-        while not server.count(role):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=PATIENCE)
-    return Done(process.returncode, stdout, stderr)
-
-
-SLOW = Reply("too late", delay=PATIENCE)
-
-
-def test_ctrl_c_keeps_what_was_done(server: ScriptedServer, tmp_path: Path) -> None:
-    server.script("planner", plan("Look it up in the book"))
-    server.script("executor", SLOW)
-    said = refused(interrupted(server, "executor", tmp_path, "--json"), 130)
-    assert said == "Stopped; `hansei show mine --db runs.db` shows what was done."
-    shown = hansei("show", "mine", "--db", "runs.db")
-    assert shown.code == 0
-    assert "Look it up in the book" in shown.stdout
-    assert "running" in shown.stdout
-    assert shown.stderr == ""
-
-
-def test_ctrl_c_before_there_is_a_plan(server: ScriptedServer, tmp_path: Path) -> None:
-    server.script("planner", SLOW)
-    done = interrupted(server, "planner", tmp_path)
-    assert done.code == 130
-    assert "Stopped;" in one_sentence(done.stderr)
-    shown = hansei("show", "mine", "--db", "runs.db")
-    assert shown.code == 0
-    assert "look it up" in shown.stdout
-    assert shown.stderr == ""
