@@ -168,11 +168,13 @@ def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
     failed_text = ""
     if shown == "repair" and len(step.attempts) > 1:
         failed_text = plain(step.attempts[-2].result)
+    finished = _finished_calls(task)
+    known = {call.name for call in finished}
     messages = render(
         "executor",
         language,
         description=step.description,
-        tool=step.tool if settings.max_tool_rounds else None,
+        tool=step.tool if settings.max_tool_rounds and step.tool not in known else None,
         goal="" if settings.goal_blind else task.goal,
         inputs=[
             {"description": item.description, "result": plain(item.result)} for item in task.inputs
@@ -180,8 +182,7 @@ def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
         hint=plain(attempt.hint) if shown != "resample" else "",
         failed_text=failed_text,
         finished_calls=[
-            f"{call.name}({call.args}) → {plain(call.output)[:200]}"
-            for call in _finished_calls(task)
+            f"{call.name}({call.args}) → {plain(call.output)[:200]}" for call in finished
         ],
         answer_language=LANGUAGE_NAMES[language][language],
     )

@@ -1,0 +1,82 @@
+"""The READMEs do what they say, and say the same in both languages."""
+
+import re
+from pathlib import Path
+
+import pytest
+from order_scene import MISSING
+from scripted_model import ScriptedChatModel
+from scripted_replies import call_then_say, plan, structured
+from tree import ROOT
+from typer.main import get_command
+
+import hansei
+from hansei.cli import app
+from hansei.policies.endings import EXIT_CODES
+from hansei.policies.settings import Settings
+
+READMES = ("README.md", "README.zh.md")
+
+
+def readme(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def first_cells(text: str) -> list[str]:
+    """The first cell of every table row whose first cell is a code or a row id."""
+    cells = re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE)
+    return [c.replace("、", ", ") for c in cells if re.fullmatch(r"[PX]\d+|s\d[eg]?.*|\d+", c)]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_python_of_the_readme_runs(
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = ScriptedChatModel()
+    model.script("planner", plan({"description": "查询订单 99999 的状态", "tool": "query_order"}))
+    model.script("executor", call_then_say(MISSING.says, "query_order", order_id="99999"))
+    model.script("replanner", structured({"analysis": "", "steps": [], "given_up": ["1"]}))
+    model.script("synthesizer", MISSING.answer)
+    monkeypatch.setattr(hansei, "chat_model", lambda: model)
+    blocks = re.findall(r"```python\n(.*?)```", readme(name), re.DOTALL)
+    assert len(blocks) == 2
+    for code in blocks:
+        exec(compile(code, name, "exec"), {})
+    printed = capsys.readouterr().out
+    assert printed.startswith("failed False\n")
+    assert MISSING.answer in printed
+
+
+def test_both_readmes_have_the_same_rows_and_code() -> None:
+    english, chinese = (readme(name) for name in READMES)
+    assert first_cells(english) == first_cells(chinese)
+    assert english.count("\n## ") == chinese.count("\n## ")
+    for pattern in (r"hansei (?:run|show|why|model)\b", r"^make \w+", r"\]\(([^)\s]+)\)"):
+        found = [sorted(re.findall(pattern, text, re.MULTILINE)) for text in (english, chinese)]
+        links = {"README.md", "README.zh.md"}
+        assert [x for x in found[0] if x not in links] == [x for x in found[1] if x not in links]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_what_the_readme_names_exists(name: str) -> None:
+    text = readme(name)
+    for path in re.findall(r"`((?:nodes|policies|graphs|tools)/[\w/]+(?:\.py)?)/?`", text):
+        assert (ROOT / path).exists(), path
+    for path in re.findall(r"\]\(([^)\s]+)\)", text):
+        assert (ROOT / path).exists(), path
+    for option in re.findall(r"`(max_\w+|goal_blind|share_reflections|review_answer)", text):
+        assert option in Settings.model_fields, option
+    commands = get_command(app)
+    for command in re.findall(r"^hansei (?!ended)(\w+)", text, re.MULTILINE):
+        assert command in getattr(commands, "commands", {}), command
+    for code in EXIT_CODES.values():
+        assert code == 1 or f"| {code} |" in text
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_nothing_is_left_to_fill_in(name: str) -> None:
+    assert "@@" not in readme(name)
