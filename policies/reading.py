@@ -162,7 +162,7 @@ def _read(text: str, model: type[T]) -> T | Unreadable:
     if found.refusal:
         return Unreadable(found.refusal)
     objects = [value for value, _ in found.values if isinstance(value, dict)]
-    objects.extend(repaired(found.broken))
+    objects.extend(value for value in repaired(found.broken) if _says_all(value, body))
     problem = "" if objects else "the reply has no JSON object that can be read"
     answers: list[T] = []
     for candidate in objects:
@@ -174,6 +174,16 @@ def _read(text: str, model: type[T]) -> T | Unreadable:
     if len(answers) > 1:
         return Unreadable("the reply gives two answers that differ, exactly one is needed")
     return answers[0] if answers else Unreadable(problem)
+
+
+def _says_all(value: JsonObject, text: str) -> bool:
+    """Whether a mended object holds all that a text says about its fields, each said once.
+
+    What was broken may have lost its second half, and that half may say something else.
+    """
+    return all(
+        len(re.findall(rf"""["'“”]{re.escape(key)}["'“”]\s*[:：]""", text)) <= 1 for key in value
+    )
 
 
 def _validated(value: JsonObject, model: type[T]) -> T | Unreadable:
