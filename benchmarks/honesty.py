@@ -172,7 +172,10 @@ def print_totals(total: Mapping[str, object]) -> None:
         "model calls of the control": _range(total["control_calls"]),
         "tool runs where the judge always says retry": _range(total["tool_runs_s6"]),
     }
-    print("\nTotal, beside the best (or the range) of 15 configurations of 10 frameworks\n")
+    print(
+        "\nTotal (without the control, over the languages played), beside the best (or the range) "
+        "of 15 configurations of 10 frameworks\n"
+    )
     print(
         table([(name, value, PEERS[name]) for name, value in ours.items()], ["", "hansei", "peers"])
     )
