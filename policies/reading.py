@@ -162,7 +162,10 @@ def _read(text: str, model: type[T]) -> T | Unreadable:
     if found.refusal:
         return Unreadable(found.refusal)
     objects = [value for value, _ in found.values if isinstance(value, dict)]
-    objects.extend(value for value in repaired(found.broken) if _says_all(value, body))
+    mended = list(repaired(found.broken))
+    if not objects and not all(_says_all(value, body) for value in mended):
+        return Unreadable("the JSON is broken and says a field twice")
+    objects.extend(mended)
     problem = "" if objects else "the reply has no JSON object that can be read"
     answers: list[T] = []
     for candidate in objects:
