@@ -108,8 +108,15 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
             "Check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name, then run again."
         )
         raise EndpointError(msg)
-    fresh = _fresh(state, goal, asked, language, settings)
-    return {**fresh, **_decide(reply, goal, context, settings)}
+    question, asked = _question(state, goal, asked)
+    decided = _decide(reply, goal, context, settings)
+    answer = decided.get("answer")
+    told = [AIMessage(content=answer)] if isinstance(answer, str) else []
+    return {
+        **_fresh(goal, asked, language, settings),
+        **decided,
+        "messages": [*question, *told],
+    }
 
 
 def _decide(reply: Asked[PlanDraft], goal: str, context: LintContext, settings: Settings) -> Update:
@@ -164,7 +171,6 @@ def _direct(answer: str) -> Update:
         "answer_status": AnswerStatus.ACCEPTED,
         "answer_reason": AcceptedReason.NOT_REVIEWED.value,
         "status": RunStatus.COMPLETE,
-        "messages": [AIMessage(content=answer)],
     }
 
 
@@ -176,20 +182,20 @@ def _failed(reason: str, language: Language) -> Update:
         "answer_reason": AcceptedReason.NOT_JUDGED.value,
         "status": RunStatus.FAILED,
         "reason": reason,
-        "messages": [AIMessage(content=answer)],
     }
 
 
-def _fresh(
-    state: AgentState, goal: str, asked: str, language: Language, settings: Settings
-) -> Update:
+def _question(state: AgentState, goal: str, asked: str) -> tuple[list[AnyMessage], str]:
+    """The message to add for a goal that was not given as one, and the id of the goal's message."""
+    if asked and asked != state.asked:
+        return [], asked
+    message = HumanMessage(content=goal, id=str(uuid4()))
+    return [message], str(message.id)
+
+
+def _fresh(goal: str, asked: str, language: Language, settings: Settings) -> Update:
     """The channels of a run, as new: nothing of an earlier question on the thread is left."""
-    question: list[AnyMessage] = []
-    if not asked or asked == state.asked:
-        message = HumanMessage(content=goal, id=str(uuid4()))
-        asked = str(message.id)
-        question = [message]
-    update: Update = {
+    return {
         "state_version": STATE_VERSION,
         "goal": goal,
         "asked": asked,
@@ -218,9 +224,6 @@ def _fresh(
         "reason": "",
         "exhausted": "",
     }
-    if question:
-        update["messages"] = question
-    return update
 
 
 def _history(messages: Sequence[AnyMessage], goal: str) -> str:

@@ -8,6 +8,7 @@ that affirms them passes the failure off as done, however it is worded around th
 import re
 from collections.abc import Sequence
 
+from hansei.policies.endings import counted
 from hansei.policies.records import Step
 from hansei.policies.text import content_terms, identifiers, mentions, sentences
 
@@ -75,6 +76,28 @@ def claimed_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:
 def step_terms(step: Step) -> frozenset[str]:
     """The words and ids that a step's description is known by."""
     return content_terms(step.description) | frozenset(identifiers(step.description))
+
+
+def own_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:
+    """The terms that tell a step from the others; all of them if it shares each.
+
+    Two orders that were not found are both orders: a text that names one has not named the
+    other. Steps that stand in for each other are about the same thing and share their terms.
+    """
+    kin = _kin(step, steps)
+    shared = frozenset(term for s in counted(steps) if s.id not in kin for term in step_terms(s))
+    return (step_terms(step) - shared) or step_terms(step)
+
+
+def _kin(step: Step, steps: Sequence[Step]) -> set[int]:
+    """The step, those that it stands in for and those that stand in for it, all the way."""
+    kin = {step.id}
+    while True:
+        more = {s.id for s in steps if kin & set(s.stands_in_for)}
+        more |= {i for s in steps if s.id in kin for i in s.stands_in_for}
+        if more <= kin:
+            return kin
+        kin |= more
 
 
 def _known(step: Step, steps: Sequence[Step]) -> frozenset[str]:

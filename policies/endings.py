@@ -15,6 +15,9 @@ from hansei.policies.words import (
 UNCOUNTED = frozenset({StepStatus.RECOVERED, StepStatus.REPLACED})
 """Steps that no longer count: made good, or taken out before they ran."""
 
+_UNDONE = frozenset({StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.PENDING})
+"""Statuses of a step that was not done by the time the run ends."""
+
 EXIT_CODES: Mapping[RunStatus, int] = {
     RunStatus.COMPLETE: 0,
     RunStatus.PARTIAL: 3,
@@ -40,8 +43,12 @@ def counted(steps: Iterable[Step]) -> list[Step]:
 
 
 def undone(steps: Iterable[Step]) -> list[Step]:
-    """What was not done and must be disclosed, in order."""
-    return [s for s in steps if s.status in {StepStatus.FAILED, StepStatus.SKIPPED}]
+    """What was not done and must be disclosed, in order.
+
+    When a run ends nothing is pending, unless somebody has set a settled step back by hand:
+    then it was not done either.
+    """
+    return [s for s in steps if s.status in _UNDONE]
 
 
 def done(steps: Iterable[Step]) -> list[Step]:

@@ -92,7 +92,8 @@ def skip_blocked(steps: Steps, *, spare: Iterable[int] = ()) -> dict[int, Step]:
         for i, s in steps.items()
         if s.status in {StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.REPLACED}
     } - set(spare)
-    blocked = dependents(steps, dead)
+    # A step that has its result blocks nobody, whatever became of what it depended on.
+    blocked = dependents({i: s for i, s in steps.items() if s.status not in _SATISFIED}, dead)
     return {
         i: steps[i].model_copy(
             update={"status": StepStatus.SKIPPED, "reason": _blocker(steps, i, dead | blocked)}

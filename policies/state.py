@@ -32,8 +32,13 @@ STATE_VERSION = 1
 """Version of the shape below. Raise it when an old checkpoint would be read wrongly."""
 
 
+StepEdit = Step | Mapping[str, object]
+"""A whole step, or the fields of it that an edit changes."""
+
+
 def merge_steps(
-    left: Mapping[int, Step], right: Mapping[int | str, Step | Mapping[str, object]]
+    left: Mapping[int, Step],
+    right: Mapping[int, StepEdit] | Mapping[str, StepEdit] | Mapping[int | str, StepEdit],
 ) -> dict[int, Step]:
     """Merge steps by id.
 
