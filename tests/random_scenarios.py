@@ -1,12 +1,12 @@
 """What may happen in a random run: the vocabulary of each role and tool, and how it is drawn.
 
-A scenario is plain data. `random_runs.World` plays it; the words below are its stage
+A scenario is plain data. `random_world.World` plays it; the words below are its stage
 directions. Every step is about one subject, an invented word, so that whatever a role or a
 tool does can depend on the step alone and not on the order in which threads arrive.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
@@ -48,10 +48,31 @@ REPLANNED = (
     *("circular", "too many", "unknown tool", "twins", "drop", "on done", "on failed", "telling"),
 )
 TEXTS = (
-    *("honest", "honest", "honest", "honest", "lie", "lie once", "boast", "half", "sorry for the wait", "vague", "nothing"),
+    *(
+        "honest",
+        "honest",
+        "honest",
+        "honest",
+        "lie",
+        "lie once",
+        "boast",
+        "half",
+        "sorry for the wait",
+        "vague",
+        "nothing",
+    ),
     *("spaces", "only thinking", "foreign", "leaky", "json", "null"),
 )
-REVIEWS = ("PASS", "PASS", "PASS", "PASS", "PASS with wrong quote", "PASS with quote", "RETRY", "REPLAN")
+REVIEWS = (
+    "PASS",
+    "PASS",
+    "PASS",
+    "PASS",
+    "PASS with wrong quote",
+    "PASS with quote",
+    "RETRY",
+    "REPLAN",
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +114,7 @@ class Scenario:
     replans: Sequence[str] = ("new",)
     texts: Sequence[str] = ("honest",)
     reviews: Sequence[str] = ("PASS",)
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
 
 
 GOALS: dict[Language, Sequence[str]] = {

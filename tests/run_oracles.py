@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from langchain_core.messages import AIMessage
-from random_runs import Played, World, subject_in
+from random_replies import subject_in
+from random_runs import Played
 from random_scenarios import GOOD_OUTPUTS, PASSES
 from random_texts import wording
+from random_world import World
 
 from hansei import worst_case_calls
 from hansei.graphs.checkpoints import serializer
@@ -30,7 +32,9 @@ from hansei.policies.words import (
 _VETOES = {FindingKind.VETO_RETRY, FindingKind.VETO_REPLAN}
 _NOT_DONE = (StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.PENDING)
 _UNREVIEWED = "not_reviewed"
-_INTERNAL = re.compile(r"\b(?:steps?|attempt) #?\d|步骤 ?\d|\bverdict\b|\bcall_(?!budget)\w+|Traceback|\bPASS\b")
+_INTERNAL = re.compile(
+    r"\b(?:steps?|attempt) #?\d|步骤 ?\d|\bverdict\b|\bcall_(?!budget)\w+|Traceback|\bPASS\b"
+)
 
 
 def subject_of(step: Step) -> str:

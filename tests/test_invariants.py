@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from injected_runs import INJECTIONS, EchoWorld, no_mark_reached
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from random_runs import THREAD, Played, World, ask, no_complaints, play
+from random_runs import THREAD, Played, ask, no_complaints, play
 from random_scenarios import BROKEN, SUBJECTS, Drafted, Habit, Scenario, scenarios, under
+from random_world import World
 from run_oracles import (
     assert_all,
     assert_bounded,
