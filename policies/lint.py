@@ -250,12 +250,19 @@ def _unique_keys(steps: Sequence[StepDraft], notes: list[str]) -> list[StepDraft
 def _sound_graph(
     steps: Sequence[StepDraft], context: LintContext, notes: list[str]
 ) -> list[StepDraft]:
+    sound = _sound_steps(steps, context, notes, only_earlier=_circular(steps))
+    # A reference that was bound to the step before may have closed a circle.
+    return _sound_steps(sound, context, notes, only_earlier=True) if _circular(sound) else sound
+
+
+def _sound_steps(
+    steps: Sequence[StepDraft], context: LintContext, notes: list[str], *, only_earlier: bool
+) -> list[StepDraft]:
     keys = {step.id for step in steps}
-    circular = _circular(steps)
     earlier: list[str] = []
     sound: list[StepDraft] = []
     for step in steps:
-        allowed = (set(earlier) if circular else keys - {step.id}) | context.known
+        allowed = (set(earlier) if only_earlier else keys - {step.id}) | context.known
         depends_on = [key for key in dict.fromkeys(step.depends_on) if key in allowed]
         if depends_on != step.depends_on:
             notes.append(f"dropped dependencies of step {step.id} that cannot be met")
