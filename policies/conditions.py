@@ -21,7 +21,10 @@ from hansei.policies.text import (
 
 Kind = Literal["limit", "exclusion", "identifier", "quoted", "situation"]
 
-_AMOUNT = r"[\d０-９][\d,，.]*\s*[万千kK]?\s*(?:元|块钱|块|rmb|cny|usd|dollars?|yuan)?"
+_NUMBER = r"(?:\d{1,3}(?:[,，]\d{3})+|\d+)(?:\.\d+)?"
+"""A comma belongs to a number only before three digits: "R1，1999 元" is not 11999."""
+
+_AMOUNT = rf"{_NUMBER}\s*[万千kK]?\s*(?:元|块钱|块|rmb|cny|usd|dollars?|yuan)?"
 _LIMIT = re.compile(
     rf"(?:预算(?:是|为|在)?|不超过|不多于|不高于|最多|低于|少于|小于|控制在|"
     rf"\b(?:under|below|at most|no more than|less than|within|up to|budget(?: of| is|:)?)\b)"
@@ -56,8 +59,8 @@ _CHOOSING = re.compile(
 """Steps that weigh things against each other, where the user's situation belongs."""
 
 _PRICE = re.compile(
-    r"[¥￥$€]\s*(?P<a>\d[\d,，]*(?:\.\d+)?\s*[万千]?)"
-    r"|(?P<b>\d[\d,，]*(?:\.\d+)?\s*[万千]?)\s*(?:元|块|rmb\b|cny\b|usd\b|dollars?\b|yuan\b)",
+    rf"[¥￥$€]\s*(?P<a>{_NUMBER}\s*[万千]?)"
+    rf"|(?P<b>{_NUMBER}\s*[万千]?)\s*(?:元|块|rmb\b|cny\b|usd\b|dollars?\b|yuan\b)",
     re.IGNORECASE,
 )
 _REJECTED = re.compile(
