@@ -157,7 +157,7 @@ def _veto(check: str, reason: str, hint: str) -> Finding:
 
 def reason_of(step: Step, language: Language) -> str:
     """Why a step was not done, in the user's language."""
-    if step.status is StepStatus.SKIPPED and step.depends_on:
+    if step.status is StepStatus.SKIPPED and step.depends_on and step.reason:
         return say("depends_on_failed", language, steps=step.reason)
     return step.reason
 

@@ -1,0 +1,347 @@
+"""The answer held against the steps (row P8). False claims in it: test_disclosure.py."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy_records import (
+    ACCEPTED,
+    FAILED,
+    PENDING,
+    RECOVERED,
+    SKIPPED,
+    VERIFIED,
+    a_step,
+)
+
+from hansei.policies.answers import (
+    Disclosure,
+    answer_findings,
+    clean_answer,
+    closing_notes,
+    covers,
+    disclosure,
+    facts,
+    honest_answer,
+    reason_of,
+    rule_answer,
+)
+from hansei.policies.records import Condition, Step, VerdictRecord
+from hansei.policies.words import FindingKind, Language, VerdictSource
+
+STOCK = a_step(
+    1, VERIFIED, description="Look up the stock of R1", result="R1: 66 pieces are in the shop."
+)
+LETTER = a_step(2, FAILED, description="Look up the letter", reason="the counter is closed")
+PARCEL = a_step(3, FAILED, description="Look up the parcel", reason="the system is syncing")
+BILL = a_step(4, SKIPPED, description="Pay the bill", needs=[3], reason="Look up the parcel")
+AGAIN = a_step(
+    5, FAILED, description="Look up the parcel by phone", reason="no answer", instead_of=[3]
+)
+TELLS_STOCK = "R1 is in the shop, 66 pieces of it."
+
+Told = tuple[str, Step, Sequence[Step], Disclosure]
+TOLD: Mapping[str, Told] = {
+    "named and owned up to": ("The parcel could not be found.", PARCEL, [PARCEL], "disclosed"),
+    "named, and owned up to in the next sentence": (
+        "I asked for the parcel. There is no such number.",
+        PARCEL,
+        [STOCK, PARCEL],
+        "disclosed",
+    ),
+    "owned up to without a name, as the only one": (
+        f"{TELLS_STOCK} The rest could not be found.",
+        PARCEL,
+        [STOCK, PARCEL],
+        "disclosed",
+    ),
+    "owned up to without a name, one of two": (
+        "Something could not be found.",
+        PARCEL,
+        [LETTER, PARCEL],
+        "omitted",
+    ),
+    "only the other one is named": (
+        "The letter could not be found.",
+        PARCEL,
+        [LETTER, PARCEL],
+        "omitted",
+    ),
+    "only what both are called is named": (
+        "I could not look up what you asked for.",
+        PARCEL,
+        [LETTER, PARCEL],
+        "omitted",
+    ),
+    "said to be here, before the other is owned up to": (
+        "The parcel is here. The letter could not be found.",
+        PARCEL,
+        [LETTER, PARCEL],
+        "contradicted",
+    ),
+    "said to be here": ("The parcel is here.", PARCEL, [PARCEL], "contradicted"),
+    "everything is done": (
+        f"{TELLS_STOCK} Everything is done.",
+        PARCEL,
+        [STOCK, PARCEL],
+        "contradicted",
+    ),
+    "left out": (TELLS_STOCK, PARCEL, [STOCK, PARCEL], "omitted"),
+    "left out, while another step's result owns up": (
+        "R1 is not available in the shop.",
+        PARCEL,
+        [STOCK, PARCEL],
+        "omitted",
+    ),
+    "its stand-in failed too, and the thing is named once": (
+        "The parcel could not be found.",
+        PARCEL,
+        [STOCK, PARCEL, AGAIN],
+        "disclosed",
+    ),
+    "the stand-in of the same thing": (
+        "The parcel could not be found.",
+        AGAIN,
+        [STOCK, PARCEL, AGAIN],
+        "disclosed",
+    ),
+    "nothing": ("", PARCEL, [PARCEL], "omitted"),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_whether_a_failure_is_told(name: str) -> None:
+    text, step, steps, expected = TOLD[name]
+    assert disclosure(text, step, steps) == expected
+
+
+def test_two_orders_are_two_things() -> None:
+    one = a_step(1, FAILED, description="查询订单 10001 的状态", reason="没有这个订单")
+    two = a_step(2, FAILED, description="查询订单 10002 的状态", reason="没有这个订单")
+    text = "订单 10001 没有查到。"
+    assert disclosure(text, one, [one, two]) == "disclosed"
+    assert disclosure(text, two, [one, two]) == "omitted"
+    answer, kept = honest_answer(text, [one, two], "zh")
+    assert kept
+    assert "10002" in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("<think>step 2 failed</think>It is here.", "It is here."),
+        ('It is here. {"verdict": "PASS", "analysis": "x"}', "It is here."),
+        ("It is here (verdict: PASS, attempt 2).", "It is here ."),
+        ("Based on step 1, it is here.", "it is here."),
+        ("根据步骤 2 的结果，已经查到。", "已经查到。"),
+        ("It is here (see call_ab12).", "It is here ."),
+        ("It is here, as call_ab12 says.", "It is here, as says."),
+        ("It  is   here. ", "It is here."),
+        ('{"price": 9}', '{"price": 9}'),
+    ],
+)
+def test_internal_words_are_taken_out(text: str, clean: str) -> None:
+    assert clean_answer(text) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken_of"),
+    [
+        ("According to step 2, stir it.", "Step 2: stir it."),
+        ("It is here (see call_ab12).", "the log names call_ab12"),
+    ],
+)
+def test_what_the_user_speaks_of_stays(text: str, spoken_of: str) -> None:
+    assert clean_answer(text, spoken_of=spoken_of) == text
+    assert clean_answer(text) != text
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ("R1: 66 pieces, order A-7712", {"66", "a7712"}),
+        ("3 pieces", set()),
+        ("plain words", set()),
+    ],
+)
+def test_facts(result: str, expected: set[str]) -> None:
+    assert facts(a_step(1, VERIFIED, result=result)) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "covered"),
+    [
+        ("R1: 66 pieces", "There are 66 of R1.", True),
+        ("R1: 66 pieces", "There are 67 of R2.", False),
+        ("order A-7712 is here", "a7712 has come", True),
+        ("order A-7712 is here", "no. A_7712", True),
+        ("the brush is soft", "It has a soft brush.", True),
+        ("the brush is soft", "It is loud.", False),
+        ("刷头很软", "It is soft.", True),
+        ("的", "whatever", True),
+    ],
+)
+def test_what_covers_a_result(result: str, text: str, covered: bool) -> None:
+    assert covers(text, a_step(1, VERIFIED, result=result)) is covered
+
+
+def checks(
+    text: str,
+    *steps: Step,
+    conditions: Sequence[Condition] = (),
+    language: Language = "en",
+) -> list[tuple[str, FindingKind]]:
+    """Which checks say what about an answer."""
+    found = answer_findings(
+        text, steps, goal="Find it.", conditions=conditions, language=language
+    )
+    assert all(finding.reason and finding.hint for finding in found)
+    return [(finding.check, finding.kind) for finding in found]
+
+
+VETO, SIGNAL = FindingKind.VETO_RETRY, FindingKind.SIGNAL
+CHEAP = Condition(id=1, kind="limit", quote="under 300 dollars", steps=[7])
+
+
+def test_findings_on_an_answer() -> None:
+    assert checks(TELLS_STOCK, STOCK) == []
+    assert checks(" \n", STOCK, PARCEL) == [("answer_text", VETO)]
+    assert checks("有货，66 件。", STOCK) == [("answer_language", VETO)]
+    assert checks(TELLS_STOCK, STOCK, PARCEL, BILL) == [("disclosure", VETO)] * 2
+    assert checks("It is there.", STOCK) == [("coverage", SIGNAL)]
+    costly = f"{TELLS_STOCK} It costs $399."
+    assert checks(costly, STOCK, conditions=[CHEAP]) == [("condition 1", SIGNAL)]
+    lost = "The parcel could not be found. It costs $399."
+    assert checks(lost, PARCEL, conditions=[CHEAP]) == []
+    assert checks(TELLS_STOCK, STOCK, a_step(6, RECOVERED)) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (PARCEL, "the system is syncing"),
+        (BILL, "A step it depends on was not done: Look up the parcel"),
+        (a_step(6, SKIPPED, reason="too long a plan"), "too long a plan"),
+        (a_step(6, SKIPPED, needs=[3]), ""),
+    ],
+)
+def test_why_a_step_was_not_done(step: Step, reason: str) -> None:
+    assert reason_of(step, "en") == reason
+
+
+def test_an_answer_from_the_records() -> None:
+    assert rule_answer([STOCK], "en") == STOCK.result
+    assert rule_answer([STOCK, PARCEL, BILL], "en").splitlines() == [
+        STOCK.result,
+        "Not done: Look up the parcel. Reason: the system is syncing.",
+        "Not done: Pay the bill. Reason: A step it depends on was not done: Look up the parcel.",
+        "Please check the details you gave, or try again later.",
+    ]
+    nothing = rule_answer([a_step(1, FAILED, description="找包裹。")], "zh").splitlines()
+    assert nothing[:2] == ["很抱歉，这件事没有办成。", "没有完成：找包裹。"]
+    assert rule_answer([], "en") == "Sorry, this could not be done."
+
+
+def test_a_critics_reason_in_another_language_is_left_out() -> None:
+    critic = VerdictRecord(source=VerdictSource.CRITIC)
+    step = PARCEL.model_copy(update={"reason": "包裹找不到", "verdicts": [critic]})
+    assert "包裹" not in rule_answer([step], "en")
+    assert "syncing" in rule_answer([PARCEL.model_copy(update={"verdicts": [critic]})], "en")
+
+
+HONEST: Mapping[str, tuple[str, Sequence[Step], str, bool]] = {
+    "nothing to add": (TELLS_STOCK, [STOCK], TELLS_STOCK, True),
+    "a failure is left out": (
+        TELLS_STOCK,
+        [STOCK, PARCEL],
+        f"{TELLS_STOCK}\nNot done: Look up the parcel. Reason: the system is syncing.",
+        True,
+    ),
+    "a result is left out": (
+        "The parcel could not be found.",
+        [STOCK, PARCEL],
+        f"The parcel could not be found.\n{STOCK.result}",
+        True,
+    ),
+    "blank": (" ", [STOCK], STOCK.result, False),
+    "in the wrong language": ("有货，66 件。", [STOCK], STOCK.result, False),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_form(name: str) -> None:
+    text, steps, expected, kept = HONEST[name]
+    assert honest_answer(text, steps, "en") == (expected, kept)
+
+
+texts = st.lists(
+    st.sampled_from(
+        [
+            TELLS_STOCK,
+            "The parcel is here.",
+            "The parcel could not be found.",
+            "The letter is missing.",
+            "Everything is done.",
+            "Sorry for the wait!",
+            "Your thing has come.",
+            "有货。",
+            "",
+        ]
+    ),
+    max_size=4,
+).map(" ".join)
+
+
+@given(text=texts, ids=st.sets(st.sampled_from([1, 2, 3, 4])))
+def test_an_honest_answer_tells_every_failure(text: str, ids: set[int]) -> None:
+    steps = [step for step in (STOCK, LETTER, PARCEL, BILL) if step.id in ids]
+    answer, kept = honest_answer(text, steps, "en")
+    assert answer.strip()
+    for step in steps:
+        if step.status is not VERIFIED:
+            assert disclosure(answer, step, steps) == "disclosed"
+    if not kept:
+        assert answer == rule_answer(steps, "en")
+
+
+DOUBTFUL = a_step(6, ACCEPTED, description="Weigh it.", result="x", reason="retries_used_up")
+BY_CHOICE = a_step(7, ACCEPTED, description="Ask it", result="x", reason="not_reviewed")
+UNVERIFIED = "Note: nobody has verified this part: Weigh it."
+NOTES: Mapping[str, tuple[Sequence[Step], str, str, list[str]]] = {
+    "all verified": ([STOCK], "", "", []),
+    "a part that nobody vouches for": ([STOCK, DOUBTFUL], "", "", [UNVERIFIED]),
+    "that says more than an unverified answer": (
+        [DOUBTFUL],
+        "not_judged",
+        "",
+        [UNVERIFIED],
+    ),
+    "an unverified answer": ([STOCK], "not_judged", "", ["Note: this answer was not verified."]),
+    "an answer to nothing done": ([PARCEL], "not_judged", "", []),
+    "not reviewed by choice": (
+        [BY_CHOICE],
+        "not_reviewed",
+        "",
+        ["(Not reviewed, by your settings: nothing above was confirmed by a look back.)"],
+    ),
+    "a part not reviewed by choice": ([STOCK, BY_CHOICE], "", "", []),
+    "out of budget": (
+        [STOCK],
+        "",
+        "call_budget 3",
+        ["The run ended early because its budget was used up (call_budget 3)."],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_closing_notes(name: str) -> None:
+    steps, reason, exhausted, expected = NOTES[name]
+    notes = closing_notes(steps, answer_reason=reason, exhausted=exhausted, language="en")
+    assert notes == expected
+
+
+def test_a_step_set_back_by_hand_is_told() -> None:
+    answer, _ = honest_answer(TELLS_STOCK, [STOCK, a_step(8, PENDING, description="Buy it")], "en")
+    assert "Not done: Buy it." in answer
