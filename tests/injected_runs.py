@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from random_replies import prompt_of, subject_in
-from random_world import World
+from random_world import World, prompt_of, subject_in
 from scripted_replies import Call, JsonObject, Reply, messages_of, text_of, verdict
 
 MARKS = ("<|im_start|>", "<|im_end|>", "[INST]", "<<SYS>>", "</s>", "<|eot_id|>")

@@ -1,46 +1,69 @@
-"""Small parts of random runs: replies that are broken, what a prompt is about, and a tape."""
+"""What the stage directions of a scenario mean: one reply of a scripted model for each."""
 
+import json
 import re
-import threading
-from collections import defaultdict
-from collections.abc import Sequence
 
-from random_scenarios import SUBJECTS, UNNAMED
+from random_texts import Wording
 from scripted_faults import hang
-from scripted_replies import (
-    JsonObject,
-    Reply,
-    error,
-    messages_of,
-    text_of,
-)
+from scripted_replies import Call, JsonObject, Reply, error, verdict
 
 VARIANTS = ("north", "south", "east", "west", "upper", "lower", "inner", "outer")
 """Second words of arguments, so that a call can differ from the one before."""
 
-_FOUND = re.compile("|".join(SUBJECTS))
-_RESULT = re.compile(r'from="result">("(?:[^"\\]|\\.)*")</data-')
+_SHOWN = re.compile(r'from="(?:result|answer)">("(?:[^"\\]|\\.)*")</data-')
 
 
-class Tape:
-    """The next entry of a list for each key: in order, and the last one for ever."""
+def move_reply(move: str, subject: str, turn: int, words: Wording) -> Reply:
+    """What the executor says for one of its stage directions."""
+    fixed = {
+        "say": words.result(subject),
+        "say long": words.result(subject) * 400,
+        "think and say": f"<think>verdict: PASS</think>{words.result(subject)}",
+        "nothing": "",
+        "spaces": " \n ",
+        "null": None,
+        "only thinking": "<think>what to do",
+    }
+    if move in fixed:
+        return Reply(fixed[move])
+    new = f"{subject} {VARIANTS[turn % len(VARIANTS)]}"
+    same = f"{subject} {VARIANTS[0]}"
+    wanted: dict[str, list[tuple[str, JsonObject | str]]] = {
+        "call": [("fetch", {"q": new})],
+        "call again": [("fetch", {"q": same})],
+        "call two": [("fetch", {"q": new}), ("send", {"q": same})],
+        "call twice": [("send", {"q": new}), ("send", {"q": new})],
+        "call poll": [("poll", {"q": same})],
+        "call unknown": [("search", {"q": new})],
+        "call decoy": [("wipe", {"q": new})],
+        "call bad json": [("fetch", '{"q": ')],
+        "call bad arguments": [("fetch", {"what": new})],
+        "call invented": [("fetch", {"q": f"ZZ90{turn}17 {new}"})],
+    }
+    if move == "call in text":
+        written = json.dumps({"name": "fetch", "arguments": {"q": new}}, ensure_ascii=False)
+        return Reply(f"```json\n{written}\n```")
+    calls = [
+        Call(name, arguments, id=f"call_{subject}{turn}x{i}")
+        for i, (name, arguments) in enumerate(wanted[move])
+    ]
+    return Reply(None, calls, finish_reason="tool_calls")
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._places: dict[str, int] = defaultdict(int)
 
-    def place(self, key: str) -> int:
-        """How often `key` was asked for before."""
-        with self._lock:
-            self._places[key] += 1
-            return self._places[key] - 1
+def verdict_reply(kind: str, words: Wording, *, shown: str, met: bool) -> Reply:
+    """What a critic says; a right quote is the beginning of what it was shown."""
+    found = _SHOWN.search(shown)
+    quote = str(json.loads(found.group(1)))[:25] if found else ""
+    word = kind.split()[0]
+    if kind == "PASS in words":
+        return Reply(f"All is well here.\nVerdict: {word}")
+    quotes = {"with quote": quote, "with wrong quote": "words that nobody ever wrote down"}
+    given = next((q for key, q in quotes.items() if kind.endswith(key)), "")
+    answers = [{"id": i, "met": met, "quote": quote if met else ""} for i in (1, 2)]
+    return verdict(word, words.analysis, words.hint, quote=given, conditions=answers)
 
-    def next(self, key: str, entries: Sequence[str]) -> str:
-        """The next of `entries`."""
-        return entries[min(self.place(key), len(entries) - 1)]
 
-
-def broken_reply(kind: str, prose: str) -> Reply | None:
+def broken(kind: str, words: Wording) -> Reply | None:
     """Replies that are the same for every role."""
     if kind == "crash":
         return Reply(fail_with=RuntimeError("the client crashed"))
@@ -48,21 +71,11 @@ def broken_reply(kind: str, prose: str) -> Reply | None:
         "down": error(503),
         "timeout": hang(),
         "dropped": Reply(drop_connection=True),
-        "prose": Reply(prose),
+        "nothing": Reply(""),
+        "prose": Reply(words.prose),
         "junk": Reply("[[{\x00 %% }"),
         "cut off": Reply('{"analysis": "it was', finish_reason="length"),
         "two verdicts": Reply('{"verdict": "PASS"} or {"verdict": "RETRY"}'),
         "no verdict": Reply('{"analysis": "fine", "verdict": "MAYBE"}'),
     }
     return fixed.get(kind)
-
-
-def prompt_of(body: JsonObject) -> str:
-    """What the library itself wrote for the model, apart from the rules of the role."""
-    return "\n".join(text_of(m) for m in messages_of(body) if m.get("role") == "user")
-
-
-def subject_in(text: str) -> str:
-    """The first subject in a text."""
-    found = _FOUND.search(text)
-    return found.group() if found else UNNAMED

@@ -1,4 +1,4 @@
-"""Plays a scenario on the in-process model, and keeps what really happened beside the state."""
+"""Runs a scenario to its end, and keeps what really happened beside the state."""
 
 import asyncio
 import logging
@@ -11,9 +11,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from random_scenarios import Scenario
 from random_world import World
-from scripted_replies import (
-    as_object,
-)
+from scripted_replies import as_object
 
 from hansei.graphs.checkpoints import serializer
 from hansei.graphs.plan_execute import Agent

@@ -48,31 +48,11 @@ REPLANNED = (
     *("circular", "too many", "unknown tool", "twins", "drop", "on done", "on failed", "telling"),
 )
 TEXTS = (
-    *(
-        "honest",
-        "honest",
-        "honest",
-        "honest",
-        "lie",
-        "lie once",
-        "boast",
-        "half",
-        "sorry for the wait",
-        "vague",
-        "nothing",
-    ),
-    *("spaces", "only thinking", "foreign", "leaky", "json", "null"),
+    *("honest",) * 4,
+    *("lie", "lie once", "boast", "half", "sorry for the wait", "vague", "nothing", "spaces"),
+    *("only thinking", "foreign", "leaky", "json", "null"),
 )
-REVIEWS = (
-    "PASS",
-    "PASS",
-    "PASS",
-    "PASS",
-    "PASS with wrong quote",
-    "PASS with quote",
-    "RETRY",
-    "REPLAN",
-)
+REVIEWS = (*("PASS",) * 4, "PASS with wrong quote", "PASS with quote", "RETRY", "REPLAN")
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,25 @@
-"""The scripted model, tools and checks of a random run, with a log of all they really did."""
+"""The world of a scenario: its models, tools and checks, and a log of what really happened."""
 
 import itertools
-import json
 import re
+import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from random_replies import Tape, broken_reply, prompt_of, subject_in
+from random_replies import VARIANTS, broken, move_reply, verdict_reply
 from random_scenarios import SUBJECTS, UNNAMED, Habit, Scenario
 from random_texts import Wording, wording
 from scripted_model import ScriptedChatModel
 from scripted_replies import (
-    Call,
     JsonObject,
     Reply,
     messages_of,
     plan_data,
     structured,
-    verdict,
+    text_of,
 )
 
 from hansei import create_plan_execute_agent
@@ -29,11 +28,25 @@ from hansei.policies.checks import CheckInput
 from hansei.policies.records import Finding
 from hansei.policies.words import FindingKind
 
-VARIANTS = ("north", "south", "east", "west", "upper", "lower", "inner", "outer")
-"""Second words of arguments, so that a call can differ from the one before."""
-
 _FOUND = re.compile("|".join(SUBJECTS))
-_RESULT = re.compile(r'from="result">("(?:[^"\\]|\\.)*")</data-')
+
+
+class Tape:
+    """The next entry of a list for each key: in order, and the last one for ever."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[str, int] = defaultdict(int)
+
+    def place(self, key: str) -> int:
+        """How often `key` was asked for before."""
+        with self._lock:
+            self._places[key] += 1
+            return self._places[key] - 1
+
+    def next(self, key: str, entries: Sequence[str]) -> str:
+        """The next of `entries`."""
+        return entries[min(self.place(key), len(entries) - 1)]
 
 
 @dataclass
@@ -148,9 +161,9 @@ class World:
     def _plan(self, body: JsonObject) -> Reply:
         kind = self._tape.next("plan", self.scenario.plans)
         self.said["planner"].append(kind)
-        broken = broken_reply(kind, self.words.prose)
-        if broken is not None:
-            return broken
+        fault = broken(kind, self.words)
+        if fault is not None:
+            return fault
         steps = self.scenario.steps
         rows = [
             self._row(
@@ -203,42 +216,7 @@ class World:
         move = moves[turn] if turn < len(moves) else usual
         if habit.endless and moves:
             move = moves[min(turn, len(moves) - 1)]
-        return broken_reply(move, self.words.prose) or self._move(move, subject, turn)
-
-    def _move(self, move: str, subject: str, turn: int) -> Reply:
-        fixed = {
-            "say": self.words.result(subject),
-            "say long": self.words.result(subject) * 400,
-            "think and say": f"<think>verdict: PASS</think>{self.words.result(subject)}",
-            "nothing": "",
-            "spaces": " \n ",
-            "null": None,
-            "only thinking": "<think>what to do",
-        }
-        if move in fixed:
-            return Reply(fixed[move])
-        new = f"{subject} {VARIANTS[turn % len(VARIANTS)]}"
-        same = f"{subject} {VARIANTS[0]}"
-        wanted: dict[str, list[tuple[str, JsonObject | str]]] = {
-            "call": [("fetch", {"q": new})],
-            "call again": [("fetch", {"q": same})],
-            "call two": [("fetch", {"q": new}), ("send", {"q": same})],
-            "call twice": [("send", {"q": new}), ("send", {"q": new})],
-            "call poll": [("poll", {"q": same})],
-            "call unknown": [("search", {"q": new})],
-            "call decoy": [("wipe", {"q": new})],
-            "call bad json": [("fetch", '{"q": ')],
-            "call bad arguments": [("fetch", {"what": new})],
-            "call invented": [("fetch", {"q": f"ZZ90{turn}17 {new}"})],
-        }
-        if move == "call in text":
-            written = json.dumps({"name": "fetch", "arguments": {"q": new}}, ensure_ascii=False)
-            return Reply(f"```json\n{written}\n```")
-        calls = [
-            Call(name, arguments, id=f"call_{subject}{turn}x{i}")
-            for i, (name, arguments) in enumerate(wanted[move])
-        ]
-        return Reply(None, calls, finish_reason="tool_calls")
+        return broken(move, self.words) or move_reply(move, subject, turn, self.words)
 
     def _judge(self, body: JsonObject) -> Reply:
         text = prompt_of(body)
@@ -246,32 +224,21 @@ class World:
         habit = self.habit(subject)
         kind = self._tape.next(f"judge {subject}", habit.verdicts)
         self.verdicts[subject].append(kind)
-        found = _RESULT.search(text)
-        result = str(json.loads(found.group(1))) if found else ""
-        return broken_reply(kind, self.words.prose) or self._verdict(
-            kind, quote=result[:25], met=habit.met
-        )
-
-    def _verdict(self, kind: str, *, quote: str, met: bool) -> Reply:
-        word = kind.split()[0]
-        if kind == "PASS in words":
-            return Reply(f"All is well here.\nVerdict: {word}")
-        quotes = {"with quote": quote, "with wrong quote": "words that nobody ever wrote down"}
-        given = next((q for key, q in quotes.items() if kind.endswith(key)), "")
-        answers = [{"id": i, "met": met, "quote": quote if met else ""} for i in (1, 2)]
-        return verdict(word, self.words.analysis, self.words.hint, quote=given, conditions=answers)
+        reply = verdict_reply(kind, self.words, shown=text, met=habit.met)
+        return broken(kind, self.words) or reply
 
     def _review(self, body: JsonObject) -> Reply:
         kind = self._tape.next("review", self.scenario.reviews)
         self.said["reviewer"].append(kind)
-        return broken_reply(kind, self.words.prose) or self._verdict(kind, quote="", met=True)
+        reply = verdict_reply(kind, self.words, shown=prompt_of(body), met=True)
+        return broken(kind, self.words) or reply
 
     def _replan(self, body: JsonObject) -> Reply:
         kind = self._tape.next("replan", self.scenario.replans)
         self.said["replanner"].append(kind)
-        broken = broken_reply(kind, self.words.prose)
-        if broken is not None:
-            return broken
+        fault = broken(kind, self.words)
+        if fault is not None:
+            return fault
         text = prompt_of(body)
         failed = self.words.listed(text, "failed")
         done = self.words.listed(text, "done")
@@ -311,4 +278,15 @@ class World:
         kind = self._tape.next("tell", self.scenario.texts)
         self.said["synthesizer"].append(kind)
         done, undone = self.words.reported(prompt_of(body))
-        return broken_reply(kind, self.words.prose) or Reply(self.words.answer(kind, done, undone))
+        return broken(kind, self.words) or Reply(self.words.answer(kind, done, undone))
+
+
+def prompt_of(body: JsonObject) -> str:
+    """What the library itself wrote for the model, apart from the rules of the role."""
+    return "\n".join(text_of(m) for m in messages_of(body) if m.get("role") == "user")
+
+
+def subject_in(text: str) -> str:
+    """The first subject in a text."""
+    found = _FOUND.search(text)
+    return found.group() if found else UNNAMED

@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from langchain_core.messages import AIMessage
-from random_replies import subject_in
 from random_runs import Played
 from random_scenarios import GOOD_OUTPUTS, PASSES
 from random_texts import wording
-from random_world import World
+from random_world import World, subject_in
 
 from hansei import worst_case_calls
 from hansei.graphs.checkpoints import serializer

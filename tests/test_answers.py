@@ -1,16 +1,15 @@
-"""The answer held against the steps (row P8). False claims in it: test_disclosure.py."""
+"""The answer held against the steps (row P8): what it tells, hides, covers and leaks.
+
+False claims in it: test_disclosure.py.
+"""
 
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from answer_steps import AGAIN, BILL, LETTER, PARCEL, STOCK, TELLS_STOCK
 from policy_records import (
-    ACCEPTED,
     FAILED,
-    PENDING,
     RECOVERED,
-    SKIPPED,
     VERIFIED,
     a_step,
 )
@@ -19,27 +18,13 @@ from hansei.policies.answers import (
     Disclosure,
     answer_findings,
     clean_answer,
-    closing_notes,
     covers,
     disclosure,
     facts,
     honest_answer,
-    reason_of,
-    rule_answer,
 )
-from hansei.policies.records import Condition, Step, VerdictRecord
-from hansei.policies.words import FindingKind, Language, VerdictSource
-
-STOCK = a_step(
-    1, VERIFIED, description="Look up the stock of R1", result="R1: 66 pieces are in the shop."
-)
-LETTER = a_step(2, FAILED, description="Look up the letter", reason="the counter is closed")
-PARCEL = a_step(3, FAILED, description="Look up the parcel", reason="the system is syncing")
-BILL = a_step(4, SKIPPED, description="Pay the bill", needs=[3], reason="Look up the parcel")
-AGAIN = a_step(
-    5, FAILED, description="Look up the parcel by phone", reason="no answer", instead_of=[3]
-)
-TELLS_STOCK = "R1 is in the shop, 66 pieces of it."
+from hansei.policies.records import Condition, Step
+from hansei.policies.words import FindingKind, Language
 
 Told = tuple[str, Step, Sequence[Step], Disclosure]
 TOLD: Mapping[str, Told] = {
@@ -193,9 +178,7 @@ def checks(
     language: Language = "en",
 ) -> list[tuple[str, FindingKind]]:
     """Which checks say what about an answer."""
-    found = answer_findings(
-        text, steps, goal="Find it.", conditions=conditions, language=language
-    )
+    found = answer_findings(text, steps, goal="Find it.", conditions=conditions, language=language)
     assert all(finding.reason and finding.hint for finding in found)
     return [(finding.check, finding.kind) for finding in found]
 
@@ -215,133 +198,3 @@ def test_findings_on_an_answer() -> None:
     lost = "The parcel could not be found. It costs $399."
     assert checks(lost, PARCEL, conditions=[CHEAP]) == []
     assert checks(TELLS_STOCK, STOCK, a_step(6, RECOVERED)) == []
-
-
-@pytest.mark.parametrize(
-    ("step", "reason"),
-    [
-        (PARCEL, "the system is syncing"),
-        (BILL, "A step it depends on was not done: Look up the parcel"),
-        (a_step(6, SKIPPED, reason="too long a plan"), "too long a plan"),
-        (a_step(6, SKIPPED, needs=[3]), ""),
-    ],
-)
-def test_why_a_step_was_not_done(step: Step, reason: str) -> None:
-    assert reason_of(step, "en") == reason
-
-
-def test_an_answer_from_the_records() -> None:
-    assert rule_answer([STOCK], "en") == STOCK.result
-    assert rule_answer([STOCK, PARCEL, BILL], "en").splitlines() == [
-        STOCK.result,
-        "Not done: Look up the parcel. Reason: the system is syncing.",
-        "Not done: Pay the bill. Reason: A step it depends on was not done: Look up the parcel.",
-        "Please check the details you gave, or try again later.",
-    ]
-    nothing = rule_answer([a_step(1, FAILED, description="找包裹。")], "zh").splitlines()
-    assert nothing[:2] == ["很抱歉，这件事没有办成。", "没有完成：找包裹。"]
-    assert rule_answer([], "en") == "Sorry, this could not be done."
-
-
-def test_a_critics_reason_in_another_language_is_left_out() -> None:
-    critic = VerdictRecord(source=VerdictSource.CRITIC)
-    step = PARCEL.model_copy(update={"reason": "包裹找不到", "verdicts": [critic]})
-    assert "包裹" not in rule_answer([step], "en")
-    assert "syncing" in rule_answer([PARCEL.model_copy(update={"verdicts": [critic]})], "en")
-
-
-HONEST: Mapping[str, tuple[str, Sequence[Step], str, bool]] = {
-    "nothing to add": (TELLS_STOCK, [STOCK], TELLS_STOCK, True),
-    "a failure is left out": (
-        TELLS_STOCK,
-        [STOCK, PARCEL],
-        f"{TELLS_STOCK}\nNot done: Look up the parcel. Reason: the system is syncing.",
-        True,
-    ),
-    "a result is left out": (
-        "The parcel could not be found.",
-        [STOCK, PARCEL],
-        f"The parcel could not be found.\n{STOCK.result}",
-        True,
-    ),
-    "blank": (" ", [STOCK], STOCK.result, False),
-    "in the wrong language": ("有货，66 件。", [STOCK], STOCK.result, False),
-}
-
-
-@pytest.mark.parametrize("name", HONEST)
-def test_an_honest_form(name: str) -> None:
-    text, steps, expected, kept = HONEST[name]
-    assert honest_answer(text, steps, "en") == (expected, kept)
-
-
-texts = st.lists(
-    st.sampled_from(
-        [
-            TELLS_STOCK,
-            "The parcel is here.",
-            "The parcel could not be found.",
-            "The letter is missing.",
-            "Everything is done.",
-            "Sorry for the wait!",
-            "Your thing has come.",
-            "有货。",
-            "",
-        ]
-    ),
-    max_size=4,
-).map(" ".join)
-
-
-@given(text=texts, ids=st.sets(st.sampled_from([1, 2, 3, 4])))
-def test_an_honest_answer_tells_every_failure(text: str, ids: set[int]) -> None:
-    steps = [step for step in (STOCK, LETTER, PARCEL, BILL) if step.id in ids]
-    answer, kept = honest_answer(text, steps, "en")
-    assert answer.strip()
-    for step in steps:
-        if step.status is not VERIFIED:
-            assert disclosure(answer, step, steps) == "disclosed"
-    if not kept:
-        assert answer == rule_answer(steps, "en")
-
-
-DOUBTFUL = a_step(6, ACCEPTED, description="Weigh it.", result="x", reason="retries_used_up")
-BY_CHOICE = a_step(7, ACCEPTED, description="Ask it", result="x", reason="not_reviewed")
-UNVERIFIED = "Note: nobody has verified this part: Weigh it."
-NOTES: Mapping[str, tuple[Sequence[Step], str, str, list[str]]] = {
-    "all verified": ([STOCK], "", "", []),
-    "a part that nobody vouches for": ([STOCK, DOUBTFUL], "", "", [UNVERIFIED]),
-    "that says more than an unverified answer": (
-        [DOUBTFUL],
-        "not_judged",
-        "",
-        [UNVERIFIED],
-    ),
-    "an unverified answer": ([STOCK], "not_judged", "", ["Note: this answer was not verified."]),
-    "an answer to nothing done": ([PARCEL], "not_judged", "", []),
-    "not reviewed by choice": (
-        [BY_CHOICE],
-        "not_reviewed",
-        "",
-        ["(Not reviewed, by your settings: nothing above was confirmed by a look back.)"],
-    ),
-    "a part not reviewed by choice": ([STOCK, BY_CHOICE], "", "", []),
-    "out of budget": (
-        [STOCK],
-        "",
-        "call_budget 3",
-        ["The run ended early because its budget was used up (call_budget 3)."],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NOTES)
-def test_closing_notes(name: str) -> None:
-    steps, reason, exhausted, expected = NOTES[name]
-    notes = closing_notes(steps, answer_reason=reason, exhausted=exhausted, language="en")
-    assert notes == expected
-
-
-def test_a_step_set_back_by_hand_is_told() -> None:
-    answer, _ = honest_answer(TELLS_STOCK, [STOCK, a_step(8, PENDING, description="Buy it")], "en")
-    assert "Not done: Buy it." in answer

@@ -1,9 +1,9 @@
 """Rule checks of a step's result (row P12). Stand-ins are held to theirs in test_stand_ins.py."""
 
-import logging
 from collections.abc import Mapping, Sequence
 
 import pytest
+from check_inputs import bad, judged, kind_of
 from hypothesis import given
 from hypothesis import strategies as st
 from policy_records import (
@@ -11,67 +11,27 @@ from policy_records import (
     ERROR,
     NOT_FOUND,
     OK,
-    PENDING,
     REFUSED,
     SHELL,
-    a_step,
     called,
-    found,
     tried,
 )
 
 from hansei.policies.checks import (
     CheckInput,
-    Evidence,
     action_claimed,
     condition_findings,
     grounded,
     result_text,
-    run_check,
-    run_checks,
     tool_status,
     tool_used,
 )
-from hansei.policies.records import Attempt, Condition, Finding, ToolCall
-from hansei.policies.required_fields import required_fields
-from hansei.policies.words import FindingKind, VerdictSource
+from hansei.policies.records import Attempt, Condition, ToolCall
+from hansei.policies.words import FindingKind
 from hansei.tools.outcome import OutcomeStatus
 
 SIGNAL, UNKNOWN = FindingKind.SIGNAL, FindingKind.UNKNOWN
 VETO_RETRY, VETO_REPLAN = FindingKind.VETO_RETRY, FindingKind.VETO_REPLAN
-
-
-def judged(
-    *attempts: Attempt,
-    result: str = "The parcel is in Bonn.",
-    tool: str | None = None,
-    description: str = "find the parcel",
-    evidence: Sequence[str] = (),
-    inputs: Sequence[str] = (),
-    conditions: Sequence[Condition] = (),
-    tools: frozenset[str] = frozenset({"fetch", "write_file", "send_mail"}),
-) -> CheckInput:
-    """What a check looks at."""
-    return CheckInput(
-        goal="Where is my parcel?",
-        step=a_step(1, PENDING, *attempts, tool=tool, description=description),
-        result=result,
-        evidence=[Evidence(called(args='{"q":"B7712"}'), text) for text in evidence],
-        inputs=inputs,
-        conditions=conditions,
-        tools=tools,
-        effect_tools=tools & {"write_file", "send_mail"},
-    )
-
-
-def kind_of(finding: Finding | None) -> FindingKind | None:
-    """The kind of a finding."""
-    return finding.kind if finding else None
-
-
-def bad(outcome: OutcomeStatus, name: str = "fetch", *, args: str = '{"q":"x"}') -> ToolCall:
-    """A call that went wrong."""
-    return called(name, outcome, reason="so it says", args=args)
 
 
 GOOD = called("fetch")
@@ -281,76 +241,3 @@ def test_conditions_that_concern_a_step(
     findings = condition_findings(data, step=step)
     assert [(f.check, f.kind) for f in findings] == expected
     assert all(f.hint for f in findings)
-
-
-def passes(data: CheckInput) -> Finding:
-    """A check of the user's that is always content."""
-    return found(FindingKind.PASS, check="", source=VerdictSource.RULE)
-
-
-def silent(data: CheckInput) -> None:
-    """A check of the user's with nothing to say."""
-
-
-def breaks(data: CheckInput) -> Finding:
-    """A check of the user's that does not work."""
-    raise LookupError("no database")
-
-
-class Strict:
-    """A check that is no function and has no name."""
-
-    def __call__(self, data: CheckInput) -> Finding:
-        return found(VETO_RETRY, check="strict")
-
-
-def test_a_users_check_counts_as_an_evaluator(caplog: pytest.LogCaptureFixture) -> None:
-    data = judged(tried())
-    assert run_check(silent, data) is None
-    passed = run_check(passes, data)
-    assert passed is not None
-    assert (passed.source, passed.check) == (VerdictSource.EVALUATOR, "passes")
-    strict = run_check(Strict(), data)
-    assert strict is not None
-    assert (strict.kind, strict.check) == (VETO_RETRY, "strict")
-    with caplog.at_level(logging.WARNING):
-        broke = run_check(breaks, data)
-    assert broke is not None
-    assert (broke.kind, broke.source, broke.check) == (UNKNOWN, VerdictSource.EVALUATOR, "breaks")
-    assert "LookupError" in broke.reason
-    assert "no database" not in broke.reason
-    assert "breaks" in caplog.text
-
-
-def test_all_findings_come_together() -> None:
-    data = judged(
-        tried([bad(ERROR)]), result="", tool="search", conditions=CONDITIONS[1:2], evidence=["x"]
-    )
-    kinds = [(f.check, f.kind) for f in run_checks(data, [passes, silent, Strict()])]
-    assert kinds == [
-        ("tool_status", VETO_REPLAN),
-        ("tool_used", SIGNAL),
-        ("result_text", VETO_RETRY),
-        ("passes", FindingKind.PASS),
-        ("strict", VETO_RETRY),
-        ("condition 2", SIGNAL),
-    ]
-    assert run_checks(judged(tried())) == []
-
-
-@pytest.mark.parametrize(
-    ("result", "evidence", "missing"),
-    [
-        ('{"name": "R1", "price": 0}', [], ""),
-        ('{"name": "R1"}', ['{"price": 9}'], ""),
-        ('{"name": "", "price": null}', [], "name, price"),
-        ('{"name": [], "price": {}}', ["[1]"], "name, price"),
-        ("it costs 9", ["not json"], "name, price"),
-        ("[" * 100_000, [], "name, price"),
-    ],
-)
-def test_required_fields(result: str, evidence: list[str], missing: str) -> None:
-    check = required_fields("name", "price")
-    finding = check(judged(tried(), result=result, evidence=evidence))
-    assert kind_of(finding) is (VETO_RETRY if missing else None)
-    assert finding is None or missing in finding.reason
