@@ -71,7 +71,7 @@ def open_checkpointer(path: str | Path) -> Generator[SqliteSaver]:
         connection.execute("PRAGMA journal_mode=WAL")
         saver = SqliteSaver(connection, serde=serializer())
         saver.setup()
-    except (OSError, sqlite3.Error) as exc:
+    except (OSError, RuntimeError, sqlite3.Error) as exc:  # RuntimeError: ~ of nobody
         msg = f"The database {name} cannot be used ({exc}); give another file with --db."
         raise OperatorError(msg) from exc
     try:

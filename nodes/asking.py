@@ -99,6 +99,7 @@ def ask_structured(
     language: Language,
     check: Callable[[T], Sequence[str]] = lambda _: (),
     last_resort: Callable[[str], T | None] = lambda _: None,
+    foreign: Sequence[str] = (),
 ) -> Body[Asked[T]]:
     """Ask for one structured reply, with at most `repairs` more requests for a usable one.
 
@@ -111,6 +112,7 @@ def ask_structured(
         language: Language of the repair request.
         check: What is wrong with a reply that could be read.
         last_resort: Reads a value out of prose that holds no JSON, without guessing.
+        foreign: Texts of others in the prompt; what is copied out of them is no reply.
     """
     asked: Asked[T] = Asked()
     best: Asked[T] = Asked()
@@ -124,7 +126,7 @@ def ask_structured(
             return Asked(failure=reply.failure, refused=reply.refused, raw=asked.raw)
         raw = "\n".join(part for part in (asked.raw, reply.text[:KEPT]) if part)
         text = strip_thinking(reply.text)
-        value = read_object(reply.text, model, truncated=reply.truncated)
+        value = read_object(reply.text, model, truncated=reply.truncated, foreign=foreign)
         if isinstance(value, Unreadable):
             rescued = None if reply.truncated else last_resort(text)
             if rescued is not None:

@@ -1,8 +1,10 @@
 """Each node as LangGraph sees it: read the state, drive the body, return a partial update."""
 
 import logging
+import time
 from collections.abc import Callable
 from typing import TypeVar, cast
+from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_config
@@ -12,7 +14,7 @@ from langgraph.types import Command, Overwrite, Send
 
 from hansei.nodes.effects import Body, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
-from hansei.nodes.kit import Kit, NodeSession
+from hansei.nodes.kit import Kit, NodeSession, said_by
 from hansei.nodes.planner import plan
 from hansei.nodes.reflector import reflect_on_steps
 from hansei.nodes.replanner import replan
@@ -36,14 +38,18 @@ StateBody = Callable[[AgentState, Kit, Settings], Body[Update]]
 TaskBody = Callable[[StepTask, Kit, Settings], Body[Turn]]
 
 
-def state_node(body: StateBody, kit: Kit) -> RunnableLambda[AgentState, Update]:
+def state_node(
+    body: StateBody, kit: Kit, *, prepare: Callable[[AgentState], AgentState] = lambda state: state
+) -> RunnableLambda[AgentState, Update]:
     """A node that sees the whole state."""
 
     def run(state: AgentState) -> Update:
+        state = prepare(state)
         session = _open(kit, state)
         return _closed(drive(body(state, kit, session.settings), session), session)
 
     async def arun(state: AgentState) -> Update:
+        state = prepare(state)
         session = _open(kit, state)
         return _closed(await adrive(body(state, kit, session.settings), session), session)
 
@@ -84,7 +90,14 @@ def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
 
 def planner(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """Goal to plan."""
-    return state_node(plan, kit)
+    return state_node(plan, kit, prepare=_begun)
+
+
+def _begun(state: AgentState) -> AgentState:
+    """The state at the start of a run: what an earlier one on the thread has spent is not its."""
+    return state.model_copy(
+        update={"run_id": str(uuid4()), "started_at": time.time(), "usage": {}, "steps": {}}
+    )
 
 
 def executor(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
@@ -155,8 +168,9 @@ def spent_of(state: AgentState) -> Spent:
 
 def _settings(kit: Kit) -> Settings:
     # LangGraph turns a mapping into Settings; without a context there is None, whatever it says.
-    context = cast("Settings | None", get_runtime(Settings).context)
-    return kit.settings.overridden_by(context)
+    # Inside another graph it is that graph's context, which may be anything and is not for us.
+    context = cast("object", get_runtime(Settings).context)
+    return kit.settings.overridden_by(context if isinstance(context, Settings) else None)
 
 
 def _open(kit: Kit, state: AgentState) -> NodeSession:
@@ -191,7 +205,7 @@ def _closed(update: Update, session: NodeSession) -> Update:
 
 def _broken(task: StepTask, exc: Exception) -> Turn:
     logger.exception("step %d ended with an exception", task.step.id)
-    reason = say("fault_exception", task.language, reason=f"{type(exc).__name__}: {exc}"[:200])
+    reason = say("fault_exception", task.language, reason=said_by(exc)[:200])
     return fault(task.step, Fault.EXCEPTION, reason)
 
 

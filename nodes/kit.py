@@ -1,8 +1,9 @@
 """What the nodes of one agent share, and the session that answers one node's requests."""
 
+import asyncio
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -10,8 +11,9 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt import ToolNode
-from langgraph.prebuilt.tool_node import ToolInvocationError
+from langgraph.prebuilt.tool_node import ToolCallRequest, ToolInvocationError
 from langgraph.store.base import BaseStore
+from langgraph.types import Command
 from pydantic import JsonValue
 
 from hansei.nodes.effects import ModelCall, ModelReply, Recall, Remember, RunTool, ToolReply
@@ -103,7 +105,7 @@ class NodeSession:
             result: object = _tool_node(run.tool).invoke(_tool_input(run), self.config)
         except GraphBubbleUp:
             raise
-        except Exception as exc:  # noqa: BLE001 - a tool may raise anything; it is data here
+        except (Exception, SystemExit, asyncio.CancelledError) as exc:  # noqa: BLE001
             return _raised(run, exc)
         return _tool_reply(result)
 
@@ -113,7 +115,12 @@ class NodeSession:
             result: object = await _tool_node(run.tool).ainvoke(_tool_input(run), self.config)
         except GraphBubbleUp:
             raise
-        except Exception as exc:  # noqa: BLE001 - a tool may raise anything; it is data here
+        except asyncio.CancelledError as exc:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return _raised(run, exc)  # something inside the tool was cancelled, not this run
+        except (Exception, SystemExit) as exc:  # noqa: BLE001 - a tool may raise anything
             return _raised(run, exc)
         return _tool_reply(result)
 
@@ -162,7 +169,18 @@ def _tool_node(tool: BaseTool) -> ToolNode:
     What a tool raises comes out as it is, since the runner's own text is an order to a model
     ("fix your mistakes") and would stand in the answer as the reason.
     """
-    return ToolNode([tool], handle_tool_errors=False)
+    return ToolNode([tool], handle_tool_errors=False, awrap_tool_call=_exit_is_data)
+
+
+async def _exit_is_data(
+    request: ToolCallRequest,
+    execute: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[object]]],
+) -> ToolMessage | Command[object]:
+    """Turns a tool's exit into an ordinary failure inside its task, where asyncio would stop."""
+    try:
+        return await execute(request)
+    except SystemExit as exc:
+        raise RuntimeError(said_by(exc)) from exc
 
 
 def _tool_input(run: RunTool) -> dict[str, list[AIMessage]]:
@@ -177,11 +195,20 @@ def _tool_reply(result: object) -> ToolReply:
     return ToolReply(output="")
 
 
-def _raised(run: RunTool, exc: Exception) -> ToolReply:
+def _raised(run: RunTool, exc: BaseException) -> ToolReply:
     logger.warning("the tool %s raised %s", run.call.name, type(exc).__name__)
     if isinstance(exc, ToolInvocationError):
         return ToolReply(output=_misfit(exc), raised=True)
-    return ToolReply(output=f"{type(exc).__name__}: {exc}", raised=True)
+    return ToolReply(output=said_by(exc), raised=True)
+
+
+def said_by(exc: BaseException) -> str:
+    """An exception as text, also one whose own text cannot be had."""
+    name = type(exc).__name__
+    try:
+        return f"{name}: {exc}"
+    except Exception:  # noqa: BLE001 - its __str__ may be broken in any way
+        return name
 
 
 def _misfit(exc: ToolInvocationError) -> str:

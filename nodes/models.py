@@ -203,7 +203,9 @@ def _reply(message: AIMessage, call: ModelCall) -> ModelReply:
             RequestedCall(id=c.id, name=c.name, invalid="the call was cut off by the token limit")
             for c in calls
         ]
-    return ModelReply(text=message.text, calls=tuple(calls), truncated=truncated)
+    # A model that writes half a character must not spoil what is sent and saved after it.
+    text = message.text.encode("utf-8", "replace").decode()
+    return ModelReply(text=text, calls=tuple(calls), truncated=truncated)
 
 
 def _usage(message: AIMessage, call: ModelCall) -> RoleUsage:

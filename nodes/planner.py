@@ -1,6 +1,5 @@
 """The planner: from a goal to steps, linted before the first of them runs."""
 
-import time
 from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
@@ -113,7 +112,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     answer = decided.get("answer")
     told = [AIMessage(content=answer)] if isinstance(answer, str) else []
     return {
-        **_fresh(goal, asked, language, settings),
+        **_fresh(state, goal, asked, language, settings),
         **decided,
         "messages": [*question, *told],
     }
@@ -193,15 +192,17 @@ def _question(state: AgentState, goal: str, asked: str) -> tuple[list[AnyMessage
     return [message], str(message.id)
 
 
-def _fresh(goal: str, asked: str, language: Language, settings: Settings) -> Update:
+def _fresh(
+    state: AgentState, goal: str, asked: str, language: Language, settings: Settings
+) -> Update:
     """The channels of a run, as new: nothing of an earlier question on the thread is left."""
     return {
         "state_version": STATE_VERSION,
         "goal": goal,
         "asked": asked,
         "asked_goal": goal,
-        "run_id": str(uuid4()),
-        "started_at": time.time(),
+        "run_id": state.run_id,
+        "started_at": state.started_at,
         "language": language,
         "conditions": list[object](),
         "brief": "",

@@ -19,7 +19,7 @@ from hansei.policies.modes import asks_critic
 from hansei.policies.phrases import say
 from hansei.policies.progress import advance
 from hansei.policies.provenance import owed, standing_calls
-from hansei.policies.reading import read_verdict_word
+from hansei.policies.reading import read_verdict_word, without_lines_of
 from hansei.policies.records import (
     Finding,
     Reflection,
@@ -140,6 +140,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         evidence=[item.output for item in evidence],
         conditions=conditions,
         attempt=attempt.number,
+        retries_left=len(step.attempts) <= settings.retries,
         language=state.language,
     )
     if not asks_critic(step, state.steps, findings, settings, outside=kit.effects):
@@ -160,7 +161,13 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         result=fenced(attempt.result, nonce=nonce, label="result"),
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
-    reply = yield from ask_critic("reflector", messages, settings, state.language)
+    reply = yield from ask_critic(
+        "reflector",
+        messages,
+        settings,
+        state.language,
+        foreign=[attempt.result, *(item.output for item in evidence)],
+    )
     record = derive(Judgement(findings=findings, reply=reply), subject)
     return record.model_copy(update={"prompt_version": PROMPT_VERSION})
 
@@ -194,9 +201,17 @@ def _chain(state: AgentState) -> list[str]:
 
 
 def ask_critic(
-    role: Role, messages: Sequence[BaseMessage], settings: Settings, language: Language
+    role: Role,
+    messages: Sequence[BaseMessage],
+    settings: Settings,
+    language: Language,
+    *,
+    foreign: Sequence[str],
 ) -> Body[ReflectorReply | Unjudged]:
-    """Ask the critic; a critic that is down or cannot be read has not judged (P14)."""
+    """Ask the critic; a critic that is down or cannot be read has not judged (P14).
+
+    Neither has one that copies a verdict out of what it is to judge (`foreign`).
+    """
     asked: Asked[ReflectorReply] = yield from ask_structured(
         role,
         messages,
@@ -204,7 +219,8 @@ def ask_critic(
         REFLECTOR_SCHEMA,
         repairs=settings.max_repairs,
         language=language,
-        last_resort=_labelled_verdict,
+        last_resort=lambda text: _labelled_verdict(without_lines_of(foreign, text)),
+        foreign=foreign,
     )
     if asked.value is not None:
         return asked.value

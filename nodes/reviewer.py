@@ -89,7 +89,13 @@ def _judge(
         answer=fenced(draft.text, nonce=nonce, label="answer"),
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
-    reply = yield from ask_critic("reviewer", messages, settings, state.language)
+    reply = yield from ask_critic(
+        "reviewer",
+        messages,
+        settings,
+        state.language,
+        foreign=[draft.text, *(s.result for s in done(steps))],
+    )
     record = derive(Judgement(findings=findings, reply=reply), subject)
     return record.model_copy(update={"prompt_version": PROMPT_VERSION})
 

@@ -119,11 +119,12 @@ def _sources(task: StepTask) -> list[str]:
 def _run(call: ToolCall, kit: Kit) -> Body[ToolCall]:
     request = RequestedCall(id=call.id, name=call.name, args=_args(call))
     reply = yield from ask_tool(RunTool(tool=kit.tools[call.name], call=request))
-    outcome = read_outcome(reply.output, raised=reply.raised)
+    # Half characters could neither be sent nor written to a file.
+    output = kept = reply.output.encode("utf-8", "replace").decode()
+    outcome = read_outcome(output, raised=reply.raised)
     ref = ""
-    kept = reply.output
     if len(kept) > EXCERPT:
-        key = hashlib.sha256(kept.encode("utf-8", "surrogatepass")).hexdigest()
+        key = hashlib.sha256(kept.encode("utf-8")).hexdigest()
         stored = yield from ask_remember(key, kept)
         ref = key if stored else ""
         kept = kept[: EXCERPT if stored else EXCERPT_WITHOUT_STORE]
@@ -132,7 +133,7 @@ def _run(call: ToolCall, kit: Kit) -> Body[ToolCall]:
             "outcome": outcome.status,
             "reason": outcome.reason,
             "output": kept,
-            "size": len(reply.output),
+            "size": len(output),
             "ref": ref,
         }
     )

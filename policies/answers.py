@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from hansei.policies.checks import CheckInput, condition_findings
-from hansei.policies.disclosure import OWNS_UP, affirms_failed, backed, own_terms
+from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
 from hansei.policies.endings import counted, done, undone, unvouched
 from hansei.policies.phrases import say
 from hansei.policies.reading import strip_thinking
@@ -87,12 +87,12 @@ def disclosure(text: str, step: Step, steps: Sequence[Step]) -> Disclosure:
     if affirms_failed(text, step, steps):
         return "contradicted"
     named = [i for i, part in enumerate(parts) if mentions(part, terms)]
-    owns_up = [i for i, part in enumerate(parts) if OWNS_UP.search(part)]
+    told = [i for i, part in enumerate(parts) if owns_up(part)]
     of_others = frozenset(
         term for s in counted(steps) for term in own_terms(s, steps) if term not in terms
     )
-    open_ones = [i for i in owns_up if not mentions(parts[i], of_others)]
-    if any(i in owns_up or i + 1 in open_ones for i in named):
+    open_ones = [i for i in told if not mentions(parts[i], of_others)]
+    if any(i in told or i + 1 in open_ones for i in named):
         return "disclosed"
     if named or any(_BOAST.search(part) for part in parts):
         return "contradicted"
@@ -200,7 +200,8 @@ def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple
         and "contradicted" not in kinds.values()
     )
     omitted = [s for s in undone(steps) if kinds[s.id] == "omitted"]
-    kept = backed(text, results) if omitted else text.strip()
+    # Where nothing was even tried, there is nothing that a text could tell.
+    kept = backed(text, results) if omitted or not (results or kinds) else text.strip()
     if not usable or not kept:
         return rule_answer(steps, language), False
     uncovered = [s.result.strip() for s in results if not covers(kept, s)]

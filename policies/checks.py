@@ -9,13 +9,15 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import cast
 
 from hansei.policies.claims import claimed_actions
 from hansei.policies.conditions import check_condition
 from hansei.policies.phrases import say
-from hansei.policies.provenance import Owed, standing_calls, standing_rounds
+from hansei.policies.provenance import Owed, is_year, same_thing, standing_calls, standing_rounds
 from hansei.policies.records import Attempt, Condition, Finding, Round, Step, ToolCall
-from hansei.policies.text import identifiers, names_id
+from hansei.policies.text import identifiers, names_id, numbers
 from hansei.policies.words import FindingKind, Language, VerdictSource
 from hansei.tools.outcome import OutcomeStatus
 
@@ -71,19 +73,21 @@ _BAD = {
 def tool_status(data: CheckInput) -> Finding | None:
     """The tools' own status decides.
 
-    A bad outcome is healed when the same tool succeeded in a later round. One that is not
-    healed is a veto, unless a later round got something out of another tool: then it is a
-    signal. Data that is not there asks for a replan; an empty result or a refused argument
-    may be tried once more first, and so may a failed call beside others that worked.
+    A bad outcome is healed when the same tool succeeded in a later round for the same thing.
+    One that is not healed is a veto, unless a later round got something out of another tool:
+    then it is a signal. Data that is not there asks for a replan; an empty result or a refused
+    argument may be tried once more first, and so may a failed call beside others that worked.
     """
     rounds = standing_rounds(data.step)
-    unhealed = _unhealed(rounds)
+    unhealed = _unhealed(rounds, data.step.description)
     if not unhealed:
         return None
-    position, call = unhealed[-1]
+    # The last of those that nothing else made up for, else the last.
+    bare = [(i, c) for i, c in unhealed if not _later_success(rounds, i, c.name)]
+    _, call = (bare or unhealed)[-1]
     outcome = call.outcome or OutcomeStatus.ERROR
     reason = say(_BAD[outcome], data.language, reason=call.reason or call.output)
-    if _later_success(rounds, position):
+    if not bare:
         return Finding(kind=FindingKind.SIGNAL, check="tool_status", reason=reason)
     again = data.attempt.number > 1
     if outcome is OutcomeStatus.REFUSED:
@@ -102,23 +106,27 @@ def _veto(kind: FindingKind, reason: str, hint: str) -> Finding:
     return Finding(kind=kind, check="tool_status", reason=reason, hint=hint or reason)
 
 
-def _unhealed(rounds: Sequence[Round]) -> list[tuple[int, ToolCall]]:
-    """Bad calls whose tool did not succeed in a later round, with the round they were in."""
+def _unhealed(rounds: Sequence[Round], task: str) -> list[tuple[int, ToolCall]]:
+    """Bad calls that no later round made good, with the round they were in."""
     return [
         (i, call)
         for i, item in enumerate(rounds)
         for call in item.calls
         if call.outcome in _BAD
         and not any(
-            later.name == call.name and later.outcome is OutcomeStatus.OK
+            later.outcome is OutcomeStatus.OK and same_thing(call, later, task)
             for after in rounds[i + 1 :]
             for later in after.calls
         )
     ]
 
 
-def _later_success(rounds: Sequence[Round], position: int) -> bool:
-    return any(c.outcome is OutcomeStatus.OK for item in rounds[position + 1 :] for c in item.calls)
+def _later_success(rounds: Sequence[Round], position: int, tool: str) -> bool:
+    return any(
+        c.outcome is OutcomeStatus.OK and c.name != tool
+        for item in rounds[position + 1 :]
+        for c in item.calls
+    )
 
 
 def tool_used(data: CheckInput) -> Finding | None:
@@ -224,7 +232,8 @@ def grounded(data: CheckInput) -> Finding | None:
         *(item.output for item in data.evidence),
         *(item.call.args for item in data.evidence),
     ]
-    unknown = [i for i in identifiers(data.result) if not names_id(sources, i)]
+    named = [i for i in identifiers(data.result) if not is_year(i)]
+    unknown = [i for i in named if not names_id(sources, i)]
     if not unknown or not data.evidence:
         return None
     reason = say("ungrounded", data.language, ids=", ".join(unknown[:3]))
@@ -245,7 +254,7 @@ BUILT_IN: tuple[Check, ...] = (
 def condition_findings(data: CheckInput, *, step: int) -> list[Finding]:
     """Conditions of the goal that concern `step` (0: the answer), where the rules see a fault."""
     found: list[Finding] = []
-    for condition in data.conditions:
+    for condition in _without_tighter_limits(data.conditions):
         if step and step not in condition.steps:
             continue
         outcome = check_condition(condition, data.result)
@@ -267,6 +276,13 @@ def condition_findings(data: CheckInput, *, step: int) -> list[Finding]:
     return found
 
 
+def _without_tighter_limits(conditions: Sequence[Condition]) -> list[Condition]:
+    """The conditions with only the widest of several limits: who can tell whose each is."""
+    limits = [c for c in conditions if c.kind == "limit"]
+    widest = max(limits, key=lambda c: max(numbers(c.quote), default=Decimal(0)), default=None)
+    return [c for c in conditions if c.kind != "limit" or c is widest]
+
+
 def run_checks(data: CheckInput, checks: Sequence[Check] = ()) -> list[Finding]:
     """All findings on a step: built-in rules, then the user's checks, then the conditions.
 
@@ -285,7 +301,9 @@ def run_check(check: Check, data: CheckInput) -> Finding | None:
     """One check of the user's, as a finding of an evaluator."""
     name = getattr(check, "__name__", type(check).__name__)
     try:
-        found = check(data)
+        found = cast("object", check(data))
+        if not isinstance(found, Finding | None):
+            raise TypeError(f"a check returned {type(found).__name__}, not a Finding or None")
     except Exception as exc:  # noqa: BLE001 - a user's check may raise anything; it is recorded
         logger.warning("check %s raised %s", name, type(exc).__name__)
         reason = say("check_broke", data.language, check=name, reason=type(exc).__name__)

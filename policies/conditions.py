@@ -24,22 +24,51 @@ Kind = Literal["limit", "exclusion", "identifier", "quoted", "situation"]
 _NUMBER = r"(?:\d{1,3}(?:[,，]\d{3})+|\d+)(?:\.\d+)?"
 """A comma belongs to a number only before three digits: "R1，1999 元" is not 11999."""
 
-_AMOUNT = rf"{_NUMBER}\s*[万千kK]?\s*(?:元|块钱|块|rmb|cny|usd|dollars?|yuan)?"
+_AMOUNT = (
+    rf"(?:{_NUMBER}\s*[万千kK]?|[一二两三四五六七八九][十百千万][一二两三四五六七八九十百千万]*)"
+    r"\s*(?:元|块钱|块|rmb|cny|usd|dollars?|yuan)?(?![\d０-９一二两三四五六七八九十百千万])"
+    r"(?!\s*(?:天|日|小时|分钟?|秒|周|个|件|款|台|人|位|次|家|种|岁|层|页|字|公里|公斤|千?克|斤|升|毫升"
+    r"|千?米|[厘毫]米|英?寸|度|年|月|点|[%％]|kg\b|k?m\b|cm\b|mm\b|g\b|l\b|ml\b))"
+)
+"""A sum of money: a number without a unit of anything else."""
+_MONEY_EN = (
+    rf"(?:[¥￥$€]\s*{_AMOUNT}|{_NUMBER}\s*k?\s*"
+    r"(?:(?:rmb|cny|usd|dollars?|yuan)\b"
+    r"|(?=\s*(?:$|[.,;!?)]\s|[.,;!?)]$|(?:for|per|an?|each|and|or|in|on|total|please)\b))))"
+)
+"""The same in English, where any noun may follow: at most 3 phones."""
 _LIMIT = re.compile(
-    rf"(?:预算(?:是|为|在)?|不超过|不多于|不高于|最多|低于|少于|小于|控制在|"
-    rf"\b(?:under|below|at most|no more than|less than|within|up to|budget(?: of| is|:)?)\b)"
+    rf"(?:预算(?:是|为|在)?|不(?:要|能|可|得)?超过|别超过|不多于|不高于|最多|低于|少于|小于|控制在)"
     rf"\s*[¥￥$€]?\s*{_AMOUNT}(?:\s*(?:以内|以下|之内))?"
+    rf"|\b(?:under|below|at most|no more than|less than|within|up to|budget(?: of| is|:)?)"
+    rf"\s*{_MONEY_EN}"
     rf"|[¥￥$€]?\s*{_AMOUNT}\s*(?:以内|以下|之内)",
     re.IGNORECASE,
 )
-"""An upper limit with its number. Lower limits are left to the reflector."""
+"""An upper limit of money with its number. Other limits are left to the reflector."""
 
 _EXCLUSION = re.compile(
-    r"(?:不要|不买|不考虑|不想要|排除|除了|除去)(?P<zh>[^\s,，。；;、！!？?的]{1,12})"
-    r"|\b(?:without|except(?: for)?|excluding|other than|(?:do not|don't) want|avoid|"
-    r"nothing from|not from)\s+(?P<en>[\w-]+(?:\s[A-Z][\w-]*)?)",
+    r"(?:(?<![要买想])(?:不要(?!忘|紧|错过|超过|高于|低于|多于|少于|太|担心|着急|客气|只|光|再|急)"
+    r"|不买|不考虑|不想要)|排除(?!法|[^，。,.]{0,10}(?:故障|问题|错误|隐患|风险|异常))|除了|除去)"
+    r"(?P<zh>[^\s,，。；;、！!？?的]{1,12})"
+    r"|\b(?:without|except(?: for)?|excluding|other than|(?:do not|don't) want(?! to\b)|avoid|"
+    r"nothing from|not from)\s+(?:(?:an?|the|any|my|too|much|added|more)\s+)*"
+    r"(?P<en>[\w-]+(?:\s[A-Z][\w-]*)?)",
     re.IGNORECASE,
 )
+
+_ADDED = re.compile(r"[^。！？!?]{0,20}(?:还|也|另外|同时|再)")
+"""Behind 除了 and its words: beside them, not without them."""
+
+_HOW_TO = re.compile(r"\bhow\b[^.?!]*$", re.IGNORECASE)
+
+_NONE_OF = (
+    r"(?:无|免|零|0|不[放加用含带配]|没有?[放加]?|去掉?|非"
+    r"|\b(?:no|zero|non|not|without|minus|omit(?:ting|s)?|skip(?:ping|s)?|free (?:of|from)|"
+    r"contains? no|closed on|hold(?:ing)? the)\b)\W{0,2}"
+    r"(?:(?:添加|额外|任何|added|any|an?|the)\s*)*"
+)
+_LEFT_OUT = r"(?:\W{0,2}(?:已经?|都|被)?(?:去掉|去除|不[放加用]|免了|不在)|[-‑ ]free\b)"
 
 _SITUATION = re.compile(
     r"^(?:我家|我们家|家里|我有|我是|我在|我们有|我们是|我养|本人|"
@@ -71,6 +100,17 @@ _REJECTED = re.compile(
 )
 """A sentence with one of these names something in order to leave it out."""
 
+_NOT_ASKED_BEFORE = re.compile(
+    r"(?:原价|市场价|划线价|指导价|官方价|定价|满|立减|优惠|节?省|减|比"
+    r"|\b(?:was|were|list price|retail price|regular(?:ly| price)?|originally|rrp|msrp|down from"
+    r"|sav(?:e|es|ed|ing)(?: you)?|than))[\s:：(（]*(?:是|为|了|of)?\s*$",
+    re.IGNORECASE,
+)
+_NOT_ASKED_AFTER = re.compile(
+    r"\s*(?:off\b|discount|(?:list|retail|regular|original) price)", re.IGNORECASE
+)
+"""Beside a price that nobody is asked to pay: the old one, a rebate, another thing's."""
+
 _PRICE_KEYS = frozenset({"price", "amount", "total", "cost", "价格", "总价", "合计", "金额"})
 
 
@@ -90,7 +130,7 @@ def find_conditions(goal: str) -> list[Condition]:
     found: list[tuple[Kind, bool, str]] = []
     by_kind: dict[Kind, list[str]] = {
         "limit": [m.group().strip() for m in _LIMIT.finditer(goal)],
-        "exclusion": [m.group().strip() for m in _EXCLUSION.finditer(goal)],
+        "exclusion": [m.group().strip() for m in _EXCLUSION.finditer(goal) if _excludes(m)],
         "identifier": identifiers(goal),
         "quoted": quoted(goal),
     }
@@ -106,6 +146,14 @@ def find_conditions(goal: str) -> list[Condition]:
         Condition(id=i, kind=kind, hard=hard, quote=quote)
         for i, (kind, hard, quote) in enumerate(unique, start=1)
     ]
+
+
+def _excludes(match: re.Match[str]) -> bool:
+    """Whether the words really leave something out: not "除了 A 还要 B", nor "how to avoid A"."""
+    said = match.group().lower()
+    if said.startswith("除了"):
+        return not _ADDED.match(match.string, match.start("zh"))
+    return not (said.startswith("avoid") and _HOW_TO.search(match.string[: match.start()]))
 
 
 def merge_conditions(
@@ -174,6 +222,9 @@ def _check_limit(condition: Condition, text: str) -> ConditionCheck:
         if _REJECTED.search(sentence):
             continue
         for match in _PRICE.finditer(sentence):
+            before, after = sentence[: match.start()], sentence[match.end() :]
+            if _NOT_ASKED_BEFORE.search(before) or _NOT_ASKED_AFTER.match(after):
+                continue
             values = numbers(match.group("a") or match.group("b"))
             if values and max(values) > limit:
                 return ConditionCheck("broken", found=match.group().strip())
@@ -186,8 +237,10 @@ def _check_exclusion(condition: Condition, text: str) -> ConditionCheck:
         return ConditionCheck("open")
     term = (match.group("zh") or match.group("en") or "").strip()
     terms = content_terms(term) or frozenset({term.lower()})
+    named = "|".join(re.escape(t) for t in sorted(terms, key=len, reverse=True))
+    left_out = re.compile(rf"{_NONE_OF}(?:{named})|(?:{named}){_LEFT_OUT}", re.IGNORECASE)
     for sentence in sentences(text):
-        if mentions(sentence, terms) and not _REJECTED.search(sentence):
+        if mentions(left_out.sub(" ", sentence), terms) and not _REJECTED.search(sentence):
             return ConditionCheck("broken", found=sentence[:60])
     return ConditionCheck("met")
 

@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from hansei.policies.endings import counted
 from hansei.policies.records import Step
 from hansei.policies.text import content_terms, identifiers, mentions, sentences
+from hansei.policies.words import USABLE
 
 OWNS_UP = re.compile(
     r"无法|未能|没能|没有(?!问题)|没办|没查到|没找到|不存在|失败|查不到|找不到|未找到|尚未|暂未|不能"
     r"|出错|错误|报错|有误|未完成|未获取|同步中|查询中|[还正仍]在(?:同步|查询)|不可用|无效|未得到"
+    r"|被?拒绝|没(?:能|成功|通过)|不成功|未[^，。；,;]{0,6}成功|[^，。；,;\s为受少]不了"
+    r"|\b(?:declined|rejected|refused|denied|too late)\b"
     r"|\b(?:could|can|did|was|were|is|are|has|have|do|does)(?:n't|n’t| not)\b|\bcannot\b|\bunable\b"
     r"|\bfail(?:ed|s|ure)?\b|\bunavailable\b|\berrors?\b|\bmissing\b|\bquerying\b"
     r"|\b(?:syncing|synchroni[sz]ing)\b|\bstill (?:being|loading|processing)\b"
@@ -26,6 +29,37 @@ OWNS_UP = re.compile(
 )
 """Words with which a text owns up that something was not done. To be sorry is not enough:
 "sorry for the wait, your order has arrived" is no disclosure."""
+
+_ALL_WELL = re.compile(
+    r"(?:没有?|无|未|不存在|不会|不可能)(?:[有遇出发现到生任何一点什么再]|的){0,6}"
+    r"(?:错误|出错|报错|差错|问题|异常|失败|麻烦|意外|故障|障碍|遗漏|延迟|误|疑问)"
+    r"|不(?:必|用|要|需)?(?:再)?担心|(?:无需|不用|不必|不需要|不能再|不能更)[^，。；,;]*"
+    r"|如(?:果)?(?:还|仍)?(?:未|没)[^，。；,;]*|(?:如果|若|万一)[^，。；,;]*"
+    r"|\b(?:no|without|zero|not|never|any|free of)(?: (?:a|any|single|further|more|other)){0,2}"
+    r" (?:errors?|failures?|missing|unavailable)\b"
+    r"|\bnothing (?:is|was|has been) (?:missing|unavailable)\b|\bnothing (?:failed|fails)\b"
+    r"|(?:\bcannot|\bcould not|\bcan not|\bwill not|\bdid not|\bdoes not|\bnever"
+    r"|\b\w+n['’]t) (?:fail|go wrong|take (?:long|much)|be (?:happier|gladder|better|easier))"
+    r"|\b(?:do not|don['’]t) (?:worry|hesitate)|\byou (?:do not|don['’]t) (?:have|need) to\b"
+    r"|\bif\b[^.;,]*",
+    re.IGNORECASE,
+)
+"""Words of trouble that say there is none, and what is only said for a case that may be."""
+
+_SUCCESS = re.compile(
+    r"成功(?!率)|已经?(?:帮您|为您|给您)?(?:退|办|完成|搞定|处理|送达|签收|到账|取消|发送|预订|下单)"
+    r"|办妥|办好|搞定|妥了|到账|退回|顺利"
+    r"|\b(?:refunded|cancell?ed|booked|sent|delivered|paid|ordered|created|updated|submitted"
+    r"|successful(?:ly)?|succeeded|completed?|done|sorted|settled|taken care of|went through)\b",
+    re.IGNORECASE,
+)
+"""Words that say of a thing that it was done."""
+
+
+def owns_up(text: str) -> bool:
+    """Whether a text says that something was not done; "no errors" says the contrary."""
+    return bool(OWNS_UP.search(_ALL_WELL.sub(" ", text)))
+
 
 _CLAUSE = re.compile(r"[，,；;：:、。！？!?\n]|\.\s|\s[-–—]+\s|但是?|不过|\bbut\b|\balthough\b")
 
@@ -48,10 +82,38 @@ def affirms_failed(text: str, step: Step, steps: Sequence[Step]) -> bool:
         steps: All steps; what the others hold may be told.
     """
     terms = claimed_terms(step, steps)
-    clauses = (clause for part in sentences(text) for clause in _CLAUSE.split(part))
-    return bool(terms) and any(
-        mentions(clause, terms) and not _NOT_AFFIRMED.search(clause) for clause in clauses
+    if terms and any(
+        mentions(clause, terms) and not _NOT_AFFIRMED.search(clause)
+        for part in sentences(text)
+        for clause in _CLAUSE.split(part)
+    ):
+        return True
+    mine = _only_of(step, steps)
+    return bool(mine) and any(
+        mentions(clause, mine) and _says_done(clause, step)
+        for part in sentences(text)
+        for clause in _CLAUSE.split(_COLON.sub(" ", part))
     )
+
+
+_COLON = re.compile(r"[：:](?!\d)")
+_NOT_DONE = re.compile(
+    _NOT_AFFIRMED.pattern + r"|拒绝|\b(?:declined|rejected|refused|denied|cannot)\b", re.IGNORECASE
+)
+
+
+def _says_done(clause: str, step: Step) -> bool:
+    """Whether a clause says that a thing was done, in words that are not the failure's own."""
+    said = _SUCCESS.search(clause)
+    denied = _NOT_DONE.search(_ALL_WELL.sub(" ", clause))
+    return said is not None and not denied and said.group().lower() not in step.reason.lower()
+
+
+def _only_of(step: Step, steps: Sequence[Step]) -> frozenset[str]:
+    """The terms by which a step is known and no completed step is."""
+    others = [s for s in steps if s.id != step.id and s.status in USABLE]
+    told = " ".join(f"{s.description} {s.result}" for s in others)
+    return frozenset(term for term in step_terms(step) if not mentions(told, [term]))
 
 
 def claimed_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:
@@ -64,7 +126,7 @@ def claimed_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:
     claims = [
         clause
         for attempt in step.attempts
-        if not OWNS_UP.search(attempt.result)
+        if not owns_up(attempt.result)
         for part in sentences(attempt.result)
         if mentions(part, about)
         for clause in _CLAUSE.split(part)
@@ -109,11 +171,24 @@ def _known(step: Step, steps: Sequence[Step]) -> frozenset[str]:
     return content_terms(" ".join(said))
 
 
+_ALL_FINE = re.compile(
+    r"(?:全都|全部|都|一切|[一两三四五六七]项|各项)(?:已|已经|都|均)*"
+    r"(?:完成|办好|办妥|搞定|妥了|就绪|顺利|正常|没有?问题|成功)"
+    r"|\b(?:all|everything)\b[^.!?]*\b(?:fine|well|worked|sorted|settled|in order|taken care of)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says so of the whole, whatever else is in it."""
+
+
 def backed(text: str, results: Sequence[Step]) -> str:
     """What of a text speaks of a completed step or owns up; the rest may claim anything."""
     terms = frozenset(t for s in results for t in step_terms(s) | content_terms(s.result))
     lines = (
-        [part for part in sentences(line) if mentions(part, terms) or OWNS_UP.search(part)]
+        [
+            part
+            for part in sentences(line)
+            if owns_up(part) or (mentions(part, terms) and not _ALL_FINE.search(part))
+        ]
         for line in text.splitlines()
     )
     return "\n".join(" ".join(kept) for kept in lines if kept)

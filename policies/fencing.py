@@ -15,9 +15,16 @@ _ROLE_TOKENS = re.compile(
 """Marks of chat templates, which must not look like a change of speaker."""
 
 
+_UNSEEN = frozenset({"Cc", "Cf", "Cs"})
+"""Unicode's classes of control, format and half characters."""
+
+
 def plain(text: str) -> str:
-    """The text without control, zero-width and bidi characters, role marks made harmless."""
-    kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cf"})
+    """The text without control, zero-width and bidi characters, role marks made harmless.
+
+    Half characters go too: no request to a model could hold them.
+    """
+    kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
     return _ROLE_TOKENS.sub(
         lambda m: m.group().replace("<", "‹").replace("[", "⟦").replace("#", "＃"), kept
     )

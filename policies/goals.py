@@ -12,7 +12,8 @@ def checked_goal(text: str) -> str:
     Raises:
         UserError: There is no goal, or it is too long.
     """
-    goal = text.strip()
+    # Bytes of a command line that are no text come as half characters, which nothing can send.
+    goal = text.encode("utf-8", "replace").decode().strip()
     if not goal:
         msg = "The goal is empty; say in a sentence what is to be done."
         raise UserError(msg)

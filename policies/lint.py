@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hansei.policies.claims import claimed_actions
 from hansei.policies.drafts import ConditionDraft, PlanDraft, StepDraft
 from hansei.policies.text import identifiers, names_id, normal_id, quoted
 from hansei.policies.words import Language
@@ -136,6 +137,9 @@ def _lint_direct_answer(draft: PlanDraft, context: LintContext) -> list[str]:
         return []
     if not draft.answer.strip():
         return ["The plan has no steps that do work, and there is no direct answer."]
+    for claim in claimed_actions(draft.answer):
+        if context.tools or claim.needs_tool or claim.outside:
+            return [f'The direct answer says "{claim.sentence[:80]}", and no step does it.']
     items = _constraints(context.goal)
     if items and context.tools:
         return [f'The goal names "{items[0]}", and no step looks it up.']

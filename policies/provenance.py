@@ -9,20 +9,40 @@ from pydantic import JsonValue
 
 from hansei.policies.records import Round, Step, ToolCall
 from hansei.policies.text import identifiers, names_id
+from hansei.policies.words import USABLE, Progress, StepStatus
 from hansei.tools.outcome import OutcomeStatus
 
 _ID_ARGUMENT = re.compile(
-    r"(?:^|_)(?:id|ids|no|num|number|code|sku|order|tracking|account|phone|invoice|ticket)(?:$|_)",
+    r"(?:^|_)(?:ids?|code|sku|order|tracking|account|phone|invoice|ticket)(?:$|_)"
+    r"|[a-z](?<!page)(?<!line)(?<!row)_(?:no|num|number)s?$",
     re.IGNORECASE,
 )
 """Argument names that say "this is an id", so that short ones are looked at too."""
 
+_KNOB = re.compile(
+    r"^(?:k|n|no|num|number)$|^(?:num|number|no)_|(?:^|_)(?:page|line|row)_(?:no|num|number)$"
+    r"|(?:^|_)(?:limit|size|count|results|offset|skip|page|top|timeout|seconds|ms|width|height"
+    r"|length|chars|tokens|radius|seed|year|month|day|date|time|timestamp|ts|start|end|since|until)"
+    r"(?:$|_)",
+    re.IGNORECASE,
+)
+"""Argument names of how much and when: their numbers are the caller's choice, no claim."""
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ONE_WORD = re.compile(r"[^\s(){}\[\]<>=*;,\"']{1,64}")
+"""What a short id looks like; a program in an argument `code` is none."""
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DIGITS = re.compile(r"\d")
 
 
 def canonical(args: Mapping[str, JsonValue]) -> str:
-    """Arguments as one text that is equal when they are: sorted keys, no spaces of layout."""
-    return json.dumps(args, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    """Arguments as one text that is equal when they are: sorted keys, no spaces of layout.
+
+    Half characters become question marks: they could not be sent back to a model.
+    """
+    text = json.dumps(args, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode()
 
 
 def invented(args: Mapping[str, JsonValue], sources: Iterable[str]) -> list[str]:
@@ -35,11 +55,56 @@ def invented(args: Mapping[str, JsonValue], sources: Iterable[str]) -> list[str]
     known = list(sources)
     found: list[str] = []
     for name, value in _leaves(args, ""):
-        candidates = identifiers(value)
-        if _ID_ARGUMENT.search(name) and _DIGITS.search(value) and not candidates:
-            candidates = [value]
-        found += [c for c in candidates if not names_id(known, c)]
+        found += [c for c in _claimed_ids(name, value) if not names_id(known, c)]
     return list(dict.fromkeys(found))
+
+
+def _claimed_ids(name: str, value: str) -> list[str]:
+    """What of one argument says that it is an id, a number or a code of something there is."""
+    spelled = _CAMEL.sub("_", name)
+    if _KNOB.search(spelled) and not _ID_ARGUMENT.search(spelled) and value.isdecimal():
+        return []
+    is_id = bool(_ID_ARGUMENT.search(spelled) and _ONE_WORD.fullmatch(value))
+    candidates = identifiers(value)
+    if not is_id:
+        # A year in a search is what everybody knows; an order 2024 is not.
+        return [c for c in candidates if not is_year(c)]
+    return candidates or ([value] if _DIGITS.search(value) else [])
+
+
+def is_year(code: str) -> bool:
+    """Whether what looks like an id may as well be a year of our time."""
+    return bool(_YEAR.fullmatch(code))
+
+
+def same_thing(old: ToolCall, new: ToolCall, task: str) -> bool:
+    """Whether a later call of a tool is about what an earlier one was about.
+
+    It is not where it leaves out an id that the task names, or names another thing of the task
+    in place of the first: looking up order 10001 says nothing about order 99999.
+
+    Args:
+        old: The earlier call.
+        new: The later one.
+        task: What the step is to do.
+    """
+    if old.name != new.name:
+        return False
+    later = list(_arguments(new))
+    values = [value for _, value in later]
+    for name, value in _arguments(old):
+        if not names_id([task], value) or names_id(values, value):
+            continue
+        if _claimed_ids(name, value):
+            return False
+        instead = [v for n, v in later if n == name and v not in value and value not in v]
+        if any(names_id([task], v) for v in instead):
+            return False
+    return True
+
+
+def _arguments(call: ToolCall) -> Iterator[tuple[str, str]]:
+    return _leaves(json.loads(call.args), "")
 
 
 def _leaves(value: JsonValue | Mapping[str, JsonValue], name: str) -> Iterator[tuple[str, str]]:
@@ -95,17 +160,23 @@ def calls_of(step: Step) -> list[ToolCall]:
 def standing_rounds(step: Step) -> list[Round]:
     """The rounds behind the last attempt's result, in order.
 
-    Its own, and before them what earlier attempts got from tools that it did not call again:
-    a retry is told not to repeat what succeeded, and cannot undo what failed by keeping quiet
-    about it. A call that was refused was never made, so it is left behind.
+    Its own, and before them what earlier attempts got that it did not ask for again: a retry
+    is told not to repeat what succeeded, and cannot undo what failed by keeping quiet about
+    it. A call that was refused was never made, so it is left behind.
     """
     last = step.last_attempt
-    again = {call.name for call in last.calls}
     earlier = [
         Round(text=item.text, calls=kept)
         for attempt in step.attempts[:-1]
         for item in attempt.rounds
-        if (kept := [c for c in item.calls if c.name not in again and _was_made(c)])
+        if (
+            kept := [
+                c
+                for c in item.calls
+                if _was_made(c)
+                and not any(same_thing(c, again, step.description) for again in last.calls)
+            ]
+        )
     ]
     return [*earlier, *last.rounds]
 
@@ -148,8 +219,8 @@ def owed(step: Step, steps: Mapping[int, Step], *, effects: frozenset[str]) -> O
     """What a step that stands in for failed ones owes, so that words alone make nothing good.
 
     Where a tool was needed and gave nothing, the stand-in needs something that a tool gave.
-    Where something was to be changed, the only stand-in must change something itself; of
-    several, each may be the one that does.
+    Where something was to be changed, one of the stand-ins must change something itself: the
+    one that is judged when no other has done it or still may.
 
     Args:
         step: The step.
@@ -161,7 +232,17 @@ def owed(step: Step, steps: Mapping[int, Step], *, effects: frozenset[str]) -> O
     tools = {s.tool for s in failed if s.tool} | {call.name for call in calls}
     good = {call.name for call in calls if call.outcome is OutcomeStatus.OK}
     targets = set(step.stands_in_for)
-    alone = not any(targets & set(s.stands_in_for) for s in steps.values() if s.id != step.id)
-    if tools & effects and not good & effects and alone:
+    others = [s for s in steps.values() if s.id != step.id and targets & set(s.stands_in_for)]
+    changed = any(_changes(other, effects) for other in others)
+    if tools & effects and not good & effects and not changed:
         return "effect"
     return "evidence" if tools and not good else ""
+
+
+def _changes(step: Step, effects: frozenset[str]) -> bool:
+    """Whether a step has changed something or may still do so, or failed and spoils all anyway."""
+    if step.status is StepStatus.PENDING and step.progress is not Progress.FINISHED:
+        return step.tool is None or step.tool in effects
+    if step.status is not StepStatus.PENDING and step.status not in USABLE:
+        return step.status is not StepStatus.REPLACED
+    return any(c.name in effects and c.outcome is OutcomeStatus.OK for c in calls_of(step))

@@ -8,6 +8,7 @@ the reason can go into a request for repair.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -32,6 +33,7 @@ __all__ = [
     "read_object",
     "read_verdict_word",
     "strip_thinking",
+    "without_lines_of",
 ]
 
 T = TypeVar("T", bound=BaseModel)
@@ -89,13 +91,17 @@ def strip_thinking(text: str) -> str:
     return _THINKING_START.sub("", text).strip()
 
 
-def read_object(text: str, model: type[T], *, truncated: bool = False) -> T | Unreadable:
+def read_object(
+    text: str, model: type[T], *, truncated: bool = False, foreign: Sequence[str] = ()
+) -> T | Unreadable:
     """Reads the one answer of the kind `model` that `text` gives.
 
     Args:
         text: What the model wrote.
         model: What the answer must be. Enum words count in any letter case.
         truncated: The endpoint said that the reply was cut (`finish_reason` "length").
+        foreign: Texts of others that the model was shown. An object that stands in one of them
+            was copied, so it is no answer of the model's own.
 
     Returns:
         The answer, or `Unreadable` with what to tell the model.
@@ -103,7 +109,7 @@ def read_object(text: str, model: type[T], *, truncated: bool = False) -> T | Un
     if truncated:
         return Unreadable("the reply was cut off at the length limit, a shorter one is needed")
     try:
-        return _read(text, model)
+        return _read(text, model, foreign)
     except RecursionError:
         return Unreadable("the JSON in the reply is nested too deeply")
 
@@ -152,7 +158,7 @@ def _stands_undisputed(prose: str) -> bool:
     )
 
 
-def _read(text: str, model: type[T]) -> T | Unreadable:
+def _read(text: str, model: type[T], foreign: Sequence[str]) -> T | Unreadable:
     values, end = decode_run(text)
     # A text that is JSON as a whole may speak of <think> inside a string.
     body = text if values and end == len(text) else strip_thinking(text)
@@ -172,6 +178,8 @@ def _read(text: str, model: type[T]) -> T | Unreadable:
         answer = _validated(candidate, model)
         if isinstance(answer, Unreadable):
             problem = problem or answer.reason
+        elif _stands_in(foreign, json.dumps(candidate, ensure_ascii=False)):
+            problem = problem or "the JSON in the reply was copied out of the data"
         elif answer not in answers:
             answers.append(answer)
     if len(answers) > 1:
@@ -187,6 +195,23 @@ def _says_all(value: JsonObject, text: str) -> bool:
     return all(
         len(re.findall(rf"""["'“”]{re.escape(key)}["'“”]\s*[:：]""", text)) <= 1 for key in value
     )
+
+
+def without_lines_of(foreign: Sequence[str], text: str) -> str:
+    """The text without the lines that stand in a text of others as well."""
+    return "\n".join(
+        line for line in text.splitlines() if not line.strip() or not _stands_in(foreign, line)
+    )
+
+
+def _stands_in(texts: Sequence[str], part: str) -> bool:
+    wanted = _bare(part)
+    return any(wanted in _bare(text) for text in texts)
+
+
+def _bare(text: str) -> str:
+    """The text without layout, escapes and kinds of quotation marks, to find copies by."""
+    return re.sub(r"[\s\\\"'“”‘’*_`]+", "", text).casefold()
 
 
 def _validated(value: JsonObject, model: type[T]) -> T | Unreadable:

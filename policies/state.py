@@ -79,11 +79,12 @@ def _edited_by_hand(old: Step, new: Step) -> Step:
 
 
 def add_usage(
-    left: Mapping[str, RoleUsage], right: Mapping[str, RoleUsage]
+    left: Mapping[str, RoleUsage], right: Mapping[str, RoleUsage | Mapping[str, object]]
 ) -> dict[str, RoleUsage]:
-    """Add up what each role has cost."""
+    """Add up what each role has cost; plain mappings are what `update_state` sends."""
     total = dict(left)
-    for role, cost in right.items():
+    for role, value in right.items():
+        cost = RoleUsage.model_validate(value)
         old = total.get(role, RoleUsage())
         total[role] = RoleUsage(
             calls=old.calls + cost.calls,

@@ -1,0 +1,140 @@
+"""Odd tools, foreign contexts and second runs: nothing of it ends a run or eats its budget."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TypedDict
+
+import pytest
+from broken_runs import made, ran, scripted
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from scripted_server import Reply, ScriptedServer, call_then_say, plan, verdict
+
+from hansei import (
+    OperatorError,
+    RunStatus,
+    Settings,
+    StepStatus,
+    chat_model,
+    create_plan_execute_agent,
+    open_checkpointer,
+)
+from hansei.policies.state import AgentInput, AgentState
+
+ONE = plan({"description": "look it up", "tool": "look"})
+THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
+
+
+class Mute(Exception):  # noqa: N818 - a bad one is meant
+    def __str__(self) -> str:
+        raise Mute
+
+
+@pytest.mark.parametrize("exc", [SystemExit(3), Mute(), asyncio.CancelledError()])
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_whatever_a_tool_raises_fails_its_step_and_not_the_run(
+    exc: BaseException, mode: str
+) -> None:
+    def look() -> str:
+        raise exc
+
+    agent = create_plan_execute_agent(scripted(ONE, call_then_say("42", "look")), [made(look)])
+    goal = AgentInput(goal="Look it up")
+    found: object = agent.invoke(goal) if mode == "sync" else asyncio.run(agent.ainvoke(goal))
+    state = AgentState.model_validate(found)
+    assert state.steps[1].status is StepStatus.FAILED
+    assert type(exc).__name__ in state.answer
+
+
+def look() -> str:
+    return "42"
+
+
+@dataclass
+class Foreign:
+    user: str = "somebody"
+
+
+class Outer(TypedDict, total=False):
+    goal: str
+    answer: str
+
+
+def test_the_context_of_another_graph_is_left_alone() -> None:
+    agent = create_plan_execute_agent(
+        scripted(ONE, call_then_say("It is 42.", "look")), [made(look)]
+    )
+    graph = StateGraph(Outer, context_schema=Foreign)
+    graph.add_node("agent", agent)
+    graph.add_edge(START, "agent")
+    graph.add_edge("agent", END)
+    found = graph.compile().invoke({"goal": "Look it up"}, context=Foreign())
+    assert found["answer"] == "It is 42."
+
+
+@pytest.mark.parametrize(
+    "settings", [Settings(call_budget=6), Settings(token_budget=700), Settings(deadline=3.0)]
+)
+def test_each_run_on_a_thread_has_its_own_budget(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = scripted(ONE, call_then_say("It is 42.", "look"))
+    agent = create_plan_execute_agent(
+        model, [made(look)], settings=settings, checkpointer=InMemorySaver()
+    )
+    later = time.time()
+    for goal in ("Look it up", "Look it up again"):
+        monkeypatch.setattr(time, "time", lambda now=later: now)
+        state = AgentState.model_validate(agent.invoke(AgentInput(goal=goal), THREAD))
+        assert (state.status, state.exhausted) == (RunStatus.COMPLETE, "")
+        later += 1000
+
+
+def test_the_planner_counts_against_the_deadline() -> None:
+    model = scripted(ONE, call_then_say("It is 42.", "look"))
+    state = ran(model, [made(look)], settings=Settings(deadline=1e-9))
+    assert state.status is RunStatus.EXHAUSTED
+    assert model.count() == 0
+    assert state.answer.strip()
+
+
+def test_where_nothing_was_tried_no_text_is_an_answer() -> None:
+    model = scripted(ONE, "42", answer="It is 42.")
+    state = ran(model, [made(look)], settings=Settings(call_budget=1))
+    assert state.status is RunStatus.EXHAUSTED
+    assert "42" not in state.answer
+
+
+def test_usage_may_be_edited_as_plain_values() -> None:
+    model = scripted(ONE, call_then_say("It is 42.", "look"))
+    agent = create_plan_execute_agent(model, [made(look)], checkpointer=InMemorySaver())
+    agent.invoke(AgentInput(goal="Look it up"), THREAD)
+    agent.update_state(THREAD, {"usage": {"planner": {"calls": 1}}})
+    state = AgentState.model_validate(agent.get_state(THREAD).values)
+    assert state.usage["planner"].calls == 2
+
+
+def test_half_characters_reach_no_endpoint() -> None:
+    def look(q: str) -> str:
+        return "42 \ud800"
+
+    with ScriptedServer() as server:
+        server.script("planner", ONE)
+        server.script("executor", Reply(None, [("look", '{"q": "\\ud83d"}')]), "It is 42.")
+        server.script("reflector", verdict("PASS"))
+        server.script("reviewer", verdict("PASS"))
+        server.script("synthesizer", "It is 42.")
+        model = chat_model("scripted", base_url=server.base_url, max_retries=0)
+        agent = create_plan_execute_agent(model, [made(look)])
+        state = AgentState.model_validate(agent.invoke(AgentInput(goal="Look \udcff up")))
+    assert (state.status, state.verified) == (RunStatus.COMPLETE, True)
+    state.model_dump_json()
+
+
+def test_the_home_of_nobody_is_for_the_operator() -> None:
+    with pytest.raises(OperatorError), open_checkpointer("~nobody-at-all/x.db"):
+        pass
