@@ -108,8 +108,12 @@ def _settled(call: ToolCall, outcome: OutcomeStatus, text: str) -> ToolCall:
 
 
 def _sources(task: StepTask) -> list[str]:
-    """Everything an argument may come from: goal, step, inputs, and what tools returned."""
-    seen = [c.output for c in [*task.given_up, *calls_of(task.step)] if c.outcome is not None]
+    """Everything an argument may come from: goal, step, inputs, and what tools returned.
+
+    A call that failed or was refused shows no id: its text may only say the argument again.
+    """
+    calls = [*task.given_up, *calls_of(task.step)]
+    seen = [c.output for c in calls if c.outcome is OutcomeStatus.OK]
     inputs = [
         text for item in task.inputs for text in (item.description, item.result, item.evidence)
     ]

@@ -173,7 +173,7 @@ def _doubt(state: AgentState, language: Language) -> str:
 
 def print_run(console: Console, state: AgentState) -> None:
     """Print a run as a table of its steps."""
-    table = Table(title=state.goal, title_justify="left", show_lines=False)
+    table = Table(title=escape(state.goal), title_justify="left", show_lines=False)
     for name in ("step", "what", "status", "why", "tries"):
         table.add_column(name)
     for i in state.order:
