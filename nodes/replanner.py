@@ -133,6 +133,7 @@ def _apply(
     notes = [
         *state.notes,
         *linted.notes,
+        *replanned.notes,
         *(f"refused as a repetition: {text}" for text in sifted.refused),
         *(f"left out, as it is done: {text}" for text in sifted.done),
     ]

@@ -37,12 +37,19 @@ def number_steps(
             id=ids[draft.id],
             description=draft.description.strip(),
             tool=draft.tool,
-            depends_on=sorted({ids[key] for key in draft.depends_on if key in ids}),
+            depends_on=_needs(draft, ids, known or {}),
             needs_reflection=draft.needs_reflection,
         )
         for draft in drafts
     ]
     return steps, ids
+
+
+def _needs(draft: StepDraft, ids: Mapping[str, int], known: Mapping[str, int]) -> list[int]:
+    """The ids a draft depends on. By its own name it can only mean an earlier step."""
+    names = {**ids, draft.id: known.get(draft.id)}
+    found = {names[key] for key in draft.depends_on if key in names}
+    return sorted(i for i in found if i is not None)
 
 
 def cut_steps(
@@ -117,8 +124,8 @@ class Replanned:
     steps: dict[int, Step]
     """New and changed steps."""
     new: list[int] = field(default_factory=list[int])
-    refused: list[str] = field(default_factory=list[str])
-    """Drafts that were refused because they repeat a failed step."""
+    notes: list[str] = field(default_factory=list[str])
+    """What had to be corrected, in plain words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +189,8 @@ def apply_replan(
     Completed steps stay. New steps are numbered on. A waiting step that the replan drops, or
     that a new step says again, is replaced; one that depended on a failed step now depends on
     what stands in for it; every other one stays as it is, because a replan that forgets a part
-    of the goal must not lose it in silence.
+    of the goal must not lose it in silence. A new step that would wait for what waits for it
+    begins without waiting.
 
     Args:
         steps: All steps.
@@ -207,7 +215,28 @@ def apply_replan(
             rebound = _rebind(old, stand_ins)
             if rebound != old:
                 changed[old.id] = rebound
-    return Replanned(steps=changed, new=[s.id for s in fresh])
+    new = [s.id for s in fresh]
+    freed = _without_circles({**steps, **changed}, new)
+    notes = [f"step {i} does not wait for what waits for it" for i in freed]
+    return Replanned(steps={**changed, **freed}, new=new, notes=notes)
+
+
+def _without_circles(steps: Mapping[int, Step], new: Sequence[int]) -> dict[int, Step]:
+    """The new steps that wait for themselves, without the dependencies that make them.
+
+    The plan was sound before, and only new steps can point back into it, so every circle goes
+    through a new step. What it stands in for came before all that waits for it: its own
+    dependencies are the ones that are wrong.
+    """
+    current = dict(steps)
+    freed: dict[int, Step] = {}
+    for i in new:
+        step = current[i]
+        behind = {i} | dependents(current, [i])
+        kept = [d for d in step.depends_on if d not in behind]
+        if kept != step.depends_on:
+            freed[i] = current[i] = step.model_copy(update={"depends_on": kept})
+    return freed
 
 
 def waiting(steps: Mapping[int, Step]) -> list[Step]:
