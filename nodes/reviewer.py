@@ -8,7 +8,7 @@ from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
 from hansei.nodes.reflector import ask_critic
-from hansei.policies.answers import answer_findings, closing_notes, honest_answer, reason_of
+from hansei.policies.answers import answer_findings, closing_notes, honest_answer, told_reason
 from hansei.policies.endings import done, ending, undone
 from hansei.policies.fencing import fenced, plain
 from hansei.policies.records import AnswerAttempt, Finding, Reflection, Step, VerdictRecord
@@ -83,7 +83,7 @@ def _judge(
         signals=[f.reason for f in findings if f.kind is FindingKind.SIGNAL],
         done=[{"description": s.description, "result": plain(s.result)} for s in done(steps)],
         undone=[
-            {"description": s.description, "reason": plain(reason_of(s, state.language))}
+            {"description": s.description, "reason": plain(told_reason(s, state.language))}
             for s in undone(steps)
         ],
         answer=fenced(draft.text, nonce=nonce, label="answer"),

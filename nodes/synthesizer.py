@@ -4,7 +4,7 @@ from hansei.nodes.effects import Body, ModelCall, ask_model
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.nodes.reviewer import in_order
-from hansei.policies.answers import clean_answer, reason_of
+from hansei.policies.answers import clean_answer, told_reason
 from hansei.policies.endings import done, undone
 from hansei.policies.fencing import plain
 from hansei.policies.records import AnswerAttempt, Step
@@ -45,4 +45,4 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
 
 
 def _missing(step: Step, language: Language) -> dict[str, str]:
-    return {"description": step.description, "reason": plain(reason_of(step, language))}
+    return {"description": step.description, "reason": plain(told_reason(step, language))}

@@ -139,6 +139,7 @@ def _run(call: ToolCall, kit: Kit) -> Body[ToolCall]:
             "output": kept,
             "size": len(output),
             "ref": ref,
+            "changes": call.name in kit.effects,
         }
     )
 

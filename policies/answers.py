@@ -1,9 +1,10 @@
 """The answer held against the steps: what it hides, leaves out or leaks, and its honest form."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
+from hansei.policies.carried_out import carried_out_note, changes_of, left_behind, shown_calls
 from hansei.policies.checks import CheckInput, condition_findings
 from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
 from hansei.policies.endings import counted, done, undone, unvouched
@@ -136,7 +137,7 @@ def answer_findings(
         found.append(_veto("answer_language", reason, say("hint_language", language)))
     for step in undone(steps):
         if disclosure(text, step, steps) != "disclosed":
-            values = {"step": step.description, "reason": reason_of(step, language)}
+            values = {"step": step.description, "reason": told_reason(step, language)}
             reason = say("disclose", language, **values)
             found.append(_veto("disclosure", reason, say("hint_disclose", language, **values)))
     for step in done(steps):
@@ -162,14 +163,24 @@ def reason_of(step: Step, language: Language) -> str:
     return step.reason
 
 
+def told_reason(step: Step, language: Language) -> str:
+    """Why a step was not done, and what it changed all the same, for whoever writes about it."""
+    reason = reason_of(step, language)
+    calls = changes_of(step)
+    if not calls:
+        return reason
+    return say("but_carried_out", language, reason=reason, calls=shown_calls(calls))
+
+
 def _sentence(step: Step, language: Language) -> str:
     reason = reason_of(step, language).strip().rstrip("。.")
+    key = "not_confirmed" if changes_of(step) else "not_done"
     critic = bool(step.verdicts) and step.verdicts[-1].source is VerdictSource.CRITIC
     if critic and language_of(reason) != language:
         reason = ""  # a model's own words, in a language that the user did not ask in
     if not reason:
-        return say("not_done_given_up", language, step=step.description.rstrip("。."))
-    return say("not_done", language, step=step.description.rstrip("。."), reason=reason)
+        return say(f"{key}_given_up", language, step=step.description.rstrip("。."))
+    return say(key, language, step=step.description.rstrip("。."), reason=reason)
 
 
 def rule_answer(steps: Sequence[Step], language: Language) -> str:
@@ -179,7 +190,8 @@ def rule_answer(steps: Sequence[Step], language: Language) -> str:
     if not lines:
         lines.append(say("nothing_done", language))
     lines += [_sentence(step, language) for step in missing]
-    if missing:
+    if missing and not left_behind(steps):
+        # Trying again is no advice where something was changed already.
         lines.append(say("what_now", language))
     return "\n".join(lines)
 
@@ -209,13 +221,13 @@ def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple
 
 
 def closing_notes(
-    steps: Iterable[Step],
+    steps: Sequence[Step],
     *,
     answer_reason: str,
     exhausted: str,
     language: Language,
 ) -> list[str]:
-    """Plain sentences that end an answer: what nobody verified, and what ended the run.
+    """Plain sentences that end an answer: what ended the run, was changed, is not verified.
 
     Args:
         steps: All steps.
@@ -227,6 +239,9 @@ def closing_notes(
     notes: list[str] = []
     if exhausted:
         notes.append(say("exhausted", language, reason=exhausted))
+    changed = carried_out_note(steps, language)
+    if changed:
+        notes.append(changed)
     doubtful = unvouched(parts)
     if doubtful:
         names = ", ".join(s.description.rstrip("。.") for s in doubtful)

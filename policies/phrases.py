@@ -147,6 +147,20 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "很抱歉，这件事没有办成。",
         "Sorry, this could not be done.",
     ),
+    "not_confirmed": (
+        "没有得到确认：{step}。原因：{reason}。",
+        "Not confirmed: {step}. Reason: {reason}.",
+    ),
+    "not_confirmed_given_up": ("没有得到确认：{step}。", "Not confirmed: {step}."),
+    "carried_out": (
+        "注意：这项操作已经执行过，只是结果没有得到确认：{calls}。再试之前请先核实，以免重复。",
+        "Note: this was carried out, although its outcome was not confirmed: {calls}. "
+        "Check it before you try again, or it may happen twice.",
+    ),
+    "but_carried_out": (
+        "{reason}；但这项操作已经执行：{calls}",
+        "{reason}; but this was carried out: {calls}",
+    ),
     "what_now": (
         "建议核对所给的信息，或稍后再试。",
         "Please check the details you gave, or try again later.",
