@@ -77,8 +77,6 @@ class NodeSession:
     run_id: str
     started_at: float = 0.0
     usage: dict[str, RoleUsage] = field(default_factory=dict[str, RoleUsage])
-    refused: str = ""
-    """The budget that forbade a call in this node, if one did."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def call_model(self, call: ModelCall) -> ModelReply:
@@ -149,13 +147,9 @@ class NodeSession:
         return None if found is None else str(found.value["text"])
 
     def _admit(self, role: Role) -> str:
-        refused = self.kit.ledger.admit(
+        return self.kit.ledger.admit(
             self.run_id, self.settings, role=role, started_at=self.started_at
         )
-        if refused:
-            with self._lock:
-                self.refused = refused
-        return refused
 
     def _spend(self, role: Role, usage: RoleUsage) -> None:
         self.kit.ledger.add_tokens(self.run_id, usage.input_tokens + usage.output_tokens)

@@ -38,7 +38,6 @@ from hansei.policies.verdicts import (
     derive,
 )
 from hansei.policies.words import (
-    AcceptedReason,
     Fault,
     FindingKind,
     Language,
@@ -71,6 +70,7 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
         out_of_budget = step.last_attempt.fault is Fault.BUDGET
         if out_of_budget:
             exhausted = step.last_attempt.fault_reason
+        exhausted = exhausted or record.refused
         wants_replan = judged.status is StepStatus.FAILED and record.verdict is Verdict.REPLAN
         if wants_replan and not out_of_budget and not exhausted:
             due.append(step.id)
@@ -228,7 +228,7 @@ def ask_critic(
         reason = say("reflector_down", language, reason=asked.failure or asked.refused)
     else:
         reason = say("reflector_unreadable", language, reason=asked.reason)
-    return Unjudged(reason=reason, why=AcceptedReason.NOT_JUDGED, raw=asked.raw)
+    return Unjudged(reason=reason, raw=asked.raw, refused=asked.refused)
 
 
 def _labelled_verdict(text: str) -> ReflectorReply | None:

@@ -126,16 +126,16 @@ def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRec
         unjudged = record.unjudged if record.verdict is None and kept else None
         status = AnswerStatus.ACCEPTED
         reason = str(unjudged or AcceptedReason.RETRIES_USED_UP)
-    notes = closing_notes(
-        steps, answer_reason=reason, exhausted=state.exhausted, language=state.language
-    )
+    exhausted = state.exhausted or record.refused
+    notes = closing_notes(steps, answer_reason=reason, exhausted=exhausted, language=state.language)
     answer = "\n\n".join([honest, *notes])
-    end = ending(steps, answer_status=status, answer_reason=reason, exhausted=bool(state.exhausted))
+    end = ending(steps, answer_status=status, answer_reason=reason, exhausted=bool(exhausted))
     return {
         "answer": answer,
         "answer_status": status,
         "answer_reason": reason,
         "status": end.status,
         "verified": end.verified,
+        "exhausted": exhausted,
         "messages": [AIMessage(content=answer)],
     }

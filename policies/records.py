@@ -99,6 +99,7 @@ class VerdictRecord(Record):
     unjudged: AcceptedReason | None = Field(
         default=None, description="why there is no verdict, when there is none"
     )
+    refused: str = Field(default="", description="the budget that forbade asking, if one did")
     raw: str = Field(default="", description="the replies that could not be read, each shortened")
     prompt_version: str = ""
 

@@ -72,6 +72,8 @@ class Unjudged:
     reason: str
     why: AcceptedReason = AcceptedReason.NOT_JUDGED
     raw: str = ""
+    refused: str = ""
+    """The budget that forbade asking, if one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,14 @@ def derive(judgement: Judgement, subject: Subject) -> VerdictRecord:
 
 def _unjudged(base: VerdictRecord, reply: Unjudged | None) -> VerdictRecord:
     why = reply or Unjudged(reason="", why=AcceptedReason.NOT_REVIEWED)
-    return base.model_copy(update={"unjudged": why.why, "analysis": why.reason, "raw": why.raw})
+    return base.model_copy(
+        update={
+            "unjudged": why.why,
+            "analysis": why.reason,
+            "raw": why.raw,
+            "refused": why.refused,
+        }
+    )
 
 
 def _from_critic(

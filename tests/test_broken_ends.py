@@ -12,6 +12,7 @@ from broken_runs import made, ran, scripted
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from scripted_model import ScriptedChatModel
 from scripted_server import Reply, ScriptedServer, call_then_say, plan, verdict
 
 from hansei import (
@@ -100,6 +101,21 @@ def test_the_planner_counts_against_the_deadline() -> None:
     assert state.status is RunStatus.EXHAUSTED
     assert model.count() == 0
     assert state.answer.strip()
+
+
+def test_whichever_call_a_budget_forbids_the_run_is_exhausted_and_names_it() -> None:
+    def answers() -> ScriptedChatModel:
+        return scripted(ONE, call_then_say("It is 42.", "look"))
+
+    free = ran(answers(), [made(look)])
+    needed = sum(cost.calls for cost in free.usage.values())
+    assert (free.status, needed) == (RunStatus.COMPLETE, 6)
+    for budget in range(needed + 1):
+        state = ran(answers(), [made(look)], settings=Settings(call_budget=budget))
+        enough = budget == needed
+        assert state.status is (RunStatus.COMPLETE if enough else RunStatus.EXHAUSTED), budget
+        assert state.verified is enough
+        assert (f"call_budget {budget}" in state.answer) is not enough, state.answer
 
 
 def test_where_nothing_was_tried_no_text_is_an_answer() -> None:
