@@ -18,6 +18,7 @@ from hansei.policies.reading import strip_thinking
 from hansei.policies.records import Attempt, Round, Step, ToolCall
 from hansei.policies.settings import Settings
 from hansei.policies.state import StepTask
+from hansei.policies.text import is_blank
 from hansei.policies.tool_offer import call_schema, offered, stated
 from hansei.policies.tool_text import looks_like_tool_call, read_tool_calls
 from hansei.policies.words import Fault, Progress
@@ -96,6 +97,7 @@ def decide(
     if reply.failure:
         return fault(step, Fault.ENDPOINT, say("fault_endpoint", language, reason=reply.failure))
     text = stated(strip_thinking(reply.text).strip())
+    text = "" if is_blank(text) else text
     calls = list(reply.calls) or _calls_in(text, kit)
     if reply.calls and looks_like_tool_call(text, kit.schemas):
         text = ""

@@ -15,6 +15,7 @@ from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
 from hansei.policies.errors import EndpointError
 from hansei.policies.goals import checked_goal
+from hansei.policies.language import asked_language
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
 from hansei.policies.phrases import say
 from hansei.policies.planning import cut_steps, number_steps
@@ -22,7 +23,6 @@ from hansei.policies.progress import advance
 from hansei.policies.records import RoleUsage, Step
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import STATE_VERSION, AgentState
-from hansei.policies.text import asked_language
 from hansei.policies.words import AcceptedReason, AnswerStatus, Language, RunStatus
 
 Update = dict[str, object]

@@ -8,13 +8,14 @@ from hansei.policies.carried_out import carried_out_note, changes_of, left_behin
 from hansei.policies.checks import CheckInput, condition_findings
 from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
 from hansei.policies.endings import counted, done, undone, unvouched
+from hansei.policies.language import fits_language, language_of
 from hansei.policies.phrases import say
 from hansei.policies.reading import strip_thinking
 from hansei.policies.records import Condition, Finding, Step
 from hansei.policies.text import (
     content_terms,
     identifiers,
-    language_of,
+    is_blank,
     mentions,
     normal_id,
     numbers,
@@ -67,7 +68,7 @@ def clean_answer(text: str, *, spoken_of: str = "") -> str:
     text = _INTERNAL_JSON.sub("", strip_thinking(text))
     for pattern in (_INTERNAL_NOTE, _INTERNAL_REF, _CALL_ID):
         text = pattern.sub(taken_out, text)
-    return re.sub(r"[ \t]{2,}", " ", text).strip()
+    return "" if is_blank(text) else re.sub(r"[ \t]{2,}", " ", text).strip()
 
 
 def disclosure(text: str, step: Step, steps: Sequence[Step]) -> Disclosure:
@@ -128,11 +129,11 @@ def answer_findings(
     language: Language,
 ) -> list[Finding]:
     """What the rules see in an answer: blank, wrong language, hidden failures, what is missing."""
-    if not text.strip():
+    if is_blank(text):
         reason = say("blank", language)
         return [_veto("answer_text", reason, reason)]
     found: list[Finding] = []
-    if language_of(text) != language:
+    if not fits_language(text, language):
         reason = say("wrong_language", language)
         found.append(_veto("answer_language", reason, say("hint_language", language)))
     for step in undone(steps):
@@ -207,8 +208,8 @@ def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple
     results = done(steps)
     kinds = {s.id: disclosure(text, s, steps) for s in undone(steps)}
     usable = (
-        bool(text.strip())
-        and language_of(text) == language
+        not is_blank(text)
+        and fits_language(text, language)
         and "contradicted" not in kinds.values()
     )
     omitted = [s for s in undone(steps) if kinds[s.id] == "omitted"]

@@ -17,7 +17,7 @@ from hansei.policies.conditions import check_condition
 from hansei.policies.phrases import say
 from hansei.policies.provenance import Owed, is_year, same_thing, standing_calls, standing_rounds
 from hansei.policies.records import Attempt, Condition, Finding, Round, Step, ToolCall
-from hansei.policies.text import identifiers, names_id, numbers
+from hansei.policies.text import identifiers, is_blank, names_id, numbers
 from hansei.policies.words import FindingKind, Language, VerdictSource
 from hansei.tools.outcome import OutcomeStatus
 
@@ -213,7 +213,7 @@ def action_claimed(data: CheckInput) -> Finding | None:
 
 def result_text(data: CheckInput) -> Finding | None:
     """An empty result is no result; one that was cut off may lack what matters."""
-    if not data.result.strip():
+    if is_blank(data.result):
         reason = say("blank", data.language)
         return Finding(kind=FindingKind.VETO_RETRY, check="result_text", reason=reason, hint=reason)
     if data.attempt.truncated:

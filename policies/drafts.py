@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from hansei.policies.narrow import as_list
+from hansei.policies.text import is_blank
 
 _NO_TOOL = frozenset({"", "none", "null", "n/a", "无"})
 """Spellings of "no tool" that models use where null was asked for."""
@@ -22,7 +23,7 @@ def _keys(value: object) -> object:
 
 
 def _text(value: object) -> object:
-    return "" if value is None else value
+    return "" if value is None or (isinstance(value, str) and is_blank(value)) else value
 
 
 def _tool(value: object) -> object:

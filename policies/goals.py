@@ -1,6 +1,7 @@
 """What a goal must be before anything is spent on it."""
 
 from hansei.policies.errors import UserError
+from hansei.policies.text import is_blank
 
 MAX_GOAL = 20_000
 """Characters of a goal. Longer than any question; what is longer is material, not a goal."""
@@ -14,7 +15,7 @@ def checked_goal(text: str) -> str:
     """
     # Bytes of a command line that are no text come as half characters, which nothing can send.
     goal = text.encode("utf-8", "replace").decode().strip()
-    if not goal:
+    if is_blank(goal):
         msg = "The goal is empty; say in a sentence what is to be done."
         raise UserError(msg)
     if len(goal) > MAX_GOAL:

@@ -1,4 +1,4 @@
-"""What a text says, as far as rules can tell: terms, ids, numbers, quotes, language.
+"""What a text says, as far as rules can tell: terms, ids, numbers, quotes.
 
 Chinese and English. Words come from rjieba, likeness from rapidfuzz, Chinese numerals
 from cn2an; what is here is the choice of what counts.
@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
@@ -17,8 +17,6 @@ from hansei.policies import text_words as words
 
 if TYPE_CHECKING:
     import rjieba
-
-Language = Literal["zh", "en"]
 
 _SHORTEST_QUOTE: Final = 2
 """Characters a quote must have; a single one stands in any text."""
@@ -46,9 +44,12 @@ _SHORTEST_AMOUNT: Final = 3
 
 _CJK: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}_])\w)+(?:[-_.'’&+](?:(?![{_CJK}_])\w)+)*")
-_IS_CJK = re.compile(rf"[{_CJK}]")
+IS_CJK = re.compile(rf"[{_CJK}]")
 _CODE = re.compile(r"(?<![\w.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![A-Za-z0-9])", re.ASCII)
-_LINK = re.compile(r"(?:https?|ftp)://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
+LINK = re.compile(r"(?:https?|ftp)://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
+_UNSEEN: Final = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and signs that are drawn as nothing; those of other kinds are not printable."""
+
 _SEPARATORS = re.compile(r"[\s_#\-‐‑‒–—−]+")
 _QUOTES = re.compile(
     r"“([^“”]+)”|‘([^‘’]+)’|「([^「」]+)」|『([^『』]+)』|\"([^\"\n]+)\"|`([^`\n]+)`"
@@ -66,8 +67,8 @@ _ABBREVIATION = re.compile(
 def tokens(text: str) -> list[str]:
     """Splits a text into words and numbers, lower-cased; ids stay whole, punctuation goes."""
     found: list[str] = []
-    for chunk in _CHUNK.findall(_narrow(text).lower()):
-        if _IS_CJK.match(chunk):
+    for chunk in _CHUNK.findall(narrow(text).lower()):
+        if IS_CJK.match(chunk):
             found.extend(_chinese().cut(chunk))
         else:
             found.append(chunk.removesuffix("'s").removesuffix("’s"))
@@ -81,9 +82,9 @@ def content_terms(text: str) -> frozenset[str]:
     (帮我, 查一下, please) and single digits.
     """
     found: set[str] = set()
-    plain = words.REQUEST.sub(" ", _narrow(text).lower())
+    plain = words.REQUEST.sub(" ", narrow(text).lower())
     for chunk in _CHUNK.findall(plain):
-        if _IS_CJK.match(chunk):
+        if IS_CJK.match(chunk):
             found.update(word for word, kind in _chinese().tag(chunk) if _is_content(word, kind))
         else:
             word = chunk.removesuffix("'s").removesuffix("’s")
@@ -100,12 +101,12 @@ def identifiers(text: str) -> list[str]:
     decimals, links and mail addresses are none. Two spellings are the same id when
     `normal_id` makes them equal.
     """
-    narrow = _LINK.sub(" ", _narrow(text))
+    plain = LINK.sub(" ", narrow(text))
     found: dict[str, str] = {}
-    for code in _CODE.finditer(narrow):
+    for code in _CODE.finditer(plain):
         written = code.group()
         start, end = code.span()
-        before, after = narrow[max(0, start - _NEARBY) : start], narrow[end : end + _NEARBY]
+        before, after = plain[max(0, start - _NEARBY) : start], plain[end : end + _NEARBY]
         if (
             _SHORTEST_ID <= len(written) <= _LONGEST_ID
             and any(character.isdigit() for character in written)
@@ -153,9 +154,9 @@ def numbers(text: str) -> list[Decimal]:
     Pieces of dates, times and ids are left out. Chinese numerals count with a unit
     (三百) or before a measure word (三个); 一 alone hardly ever is a number.
     """
-    narrow = words.NO_NUMBER.sub(" ", _narrow(text))
+    plain = words.NO_NUMBER.sub(" ", narrow(text))
     found: list[Decimal] = []
-    for match in words.NUMBER.finditer(narrow):
+    for match in words.NUMBER.finditer(plain):
         value: Decimal | None = None
         if match["chinese"]:
             value = _chinese_number(match["chinese"])
@@ -169,12 +170,12 @@ def numbers(text: str) -> list[Decimal]:
 
 def mentions(text: str, terms: Iterable[str]) -> bool:
     """Says whether any of the terms occurs: Latin ones as whole words, also with a plural s."""
-    plain = _narrow(text).lower()
+    plain = narrow(text).lower()
     for term in terms:
-        wanted = _narrow(term).lower().strip()
+        wanted = narrow(term).lower().strip()
         if not wanted:
             continue
-        if _IS_CJK.search(wanted):
+        if IS_CJK.search(wanted):
             if wanted in plain:
                 return True
         elif re.search(rf"(?<![a-z0-9]){re.escape(_singular(wanted))}(?:s|es)?(?![a-z0-9])", plain):
@@ -223,39 +224,9 @@ def sentences(text: str) -> list[str]:
     return [*found, held] if held else found
 
 
-def language_of(text: str) -> Language:
-    """Says in which language a text is written; one without words counts as English.
-
-    What is quoted, code, ids and links says nothing. An English product name in a Chinese
-    sentence, or a Chinese name in an English one, does not change the sentence.
-    """
-    plain = words.NO_LANGUAGE.sub(" ", _LINK.sub(" ", _narrow(text)))
-    chinese = len(_IS_CJK.findall(plain))
-    if not chinese:
-        return "en"
-    latin = [word for word in re.findall(r"[A-Za-z][A-Za-z'’-]*", plain) if len(word) > 1]
-    # Names are capitalised; the words that make an English sentence mostly are not.
-    plain_words = sum(word.islower() for word in latin)
-    grammar = sum(word.lower() in words.ENGLISH_STOP for word in latin)
-    chinese_grammar = len(words.CHINESE_GRAMMAR.findall(plain))
-    lead = chinese / 2 + 2 * chinese_grammar - plain_words - 2 * grammar
-    if lead and grammar:
-        return "zh" if lead > 0 else "en"
-    starts_chinese = _IS_CJK.match(plain.lstrip(words.MARKS)) is not None
-    return "zh" if starts_chinese or lead > 0 else "en"
-
-
-def asked_language(goal: str) -> Language:
-    """Says in which language a goal wants its answer: by its wish, else by its own language."""
-    wishes = [
-        found
-        for found in words.WISH.finditer(goal)
-        if not words.REFUSED_WISH.search(goal[max(0, found.start() - 12) : found.start()])
-    ]
-    if not wishes:
-        return language_of(goal)
-    named = words.WISHED_ENGLISH.search(wishes[-1].group())
-    return "en" if named else "zh"
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: blanks, and characters that only look like none."""
+    return not any(c.isprintable() and not c.isspace() and c not in _UNSEEN for c in text)
 
 
 @cache
@@ -282,13 +253,13 @@ def _is_content(word: str, kind: str) -> bool:
     return len(word) > 1 or kind[0] != "v"
 
 
-def _narrow(text: str) -> str:
+def narrow(text: str) -> str:
     """Gives the text in one width, without half characters that no library takes."""
     return unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
 
 
 def _squeezed(text: str) -> str:
-    return "".join(_narrow(text).translate(words.PUNCTUATION).casefold().split())
+    return "".join(narrow(text).translate(words.PUNCTUATION).casefold().split())
 
 
 def _singular(word: str) -> str:

@@ -118,6 +118,18 @@ def test_whichever_call_a_budget_forbids_the_run_is_exhausted_and_names_it() -> 
         assert (f"call_budget {budget}" in state.answer) is not enough, state.answer
 
 
+@pytest.mark.parametrize("nothing", ["\u200b", "\u2800 \ufeff"])
+def test_what_shows_nothing_is_no_result_and_no_answer(nothing: str) -> None:
+    state = ran(scripted(ONE, call_then_say(nothing, "look")), [made(look)])
+    assert (state.status, state.verified) == (RunStatus.FAILED, False)
+    state = ran(scripted(ONE, call_then_say("It is 42.", "look"), answer=nothing), [made(look)])
+    assert (state.status, state.verified) == (RunStatus.PARTIAL, False)
+    assert "It is 42." in state.answer
+    state = ran(scripted(plan(answer=nothing), "It is 42."), [])
+    assert (state.status, state.verified) == (RunStatus.COMPLETE, True)
+    assert "It is 42." in state.answer
+
+
 def test_where_nothing_was_tried_no_text_is_an_answer() -> None:
     model = scripted(ONE, "42", answer="It is 42.")
     state = ran(model, [made(look)], settings=Settings(call_budget=1))

@@ -2,8 +2,8 @@
 
 import pytest
 
+from hansei.policies.language import language_of
 from hansei.policies.phrases import phrase_keys, say
-from hansei.policies.text import language_of
 from hansei.policies.words import Language
 
 KEYS = sorted(phrase_keys())

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hansei.policies import text as text_module
+from hansei.policies.language import asked_language, language_of
 from hansei.policies.text import (
-    asked_language,
     contains_quote,
     content_terms,
     identifiers,
-    language_of,
+    is_blank,
     mentions,
     names_id,
     normal_id,
@@ -250,6 +250,21 @@ def test_sentences_lose_nothing_but_space(text: str) -> None:
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("text", "blank"),
+    [
+        ("", True),
+        (" \n\t\u3000", True),
+        ("\u200b\u200d\ufeff", True),
+        ("\u2800\u3164 ", True),
+        ("\u200b0", False),
+        ("👍", False),
+    ],
+)
+def test_what_shows_nothing_is_blank(text: str, blank: bool) -> None:
+    assert is_blank(text) is blank
+
+
 @given(text=any_text)
 @settings(deadline=None, max_examples=150)
 def test_no_text_makes_anything_raise(text: str) -> None:
@@ -279,8 +294,8 @@ def test_a_large_text_of_one_kind_is_read(unit: str) -> None:
 
 def test_dictionaries_load_only_when_they_are_needed() -> None:
     code = (
-        "import sys, hansei.policies.text as t; "
-        "t.tokens('plain English'); t.numbers('12'); t.language_of('中文'); "
+        "import sys, hansei.policies.text as t, hansei.policies.language as l; "
+        "t.tokens('plain English'); t.numbers('12'); l.language_of('中文'); "
         "assert not {'rjieba', 'cn2an'} & set(sys.modules); "
         "t.tokens('中文'); assert 'rjieba' in sys.modules"
     )

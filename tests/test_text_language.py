@@ -2,7 +2,8 @@
 
 import pytest
 
-from hansei.policies.text import asked_language, language_of
+from hansei.policies.language import asked_language, fits_language, language_of
+from hansei.policies.words import Language
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,25 @@ def test_the_language_of_a_text(text: str, language: str) -> None:
 )
 def test_a_wish_for_a_language_wins(goal: str, language: str) -> None:
     assert asked_language(goal) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "fits"),
+    [
+        ("2", "zh", True),
+        ("￥1299", "zh", True),
+        ("SF0000001", "zh", True),
+        ("AirX Pro", "zh", True),
+        ("```python\nprint('hello and welcome to the show')\n```", "zh", True),
+        ("https://example.com/a", "zh", True),
+        ("", "zh", True),
+        ("It has arrived.", "zh", False),
+        ("delivered yesterday by courier", "zh", False),
+        ("已送达", "zh", True),
+        ("已送达", "en", False),
+        ("2", "en", True),
+        ("It has arrived.", "en", True),
+    ],
+)
+def test_what_is_in_no_language_fits_any(text: str, wanted: Language, fits: bool) -> None:
+    assert fits_language(text, wanted) is fits

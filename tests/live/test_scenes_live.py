@@ -10,8 +10,8 @@ from hansei import AgentInput, AgentState, RunStatus, StepStatus, Verdict, Verdi
 from hansei.graphs.plan_execute import create_plan_execute_agent
 from hansei.policies.answers import disclosure
 from hansei.policies.endings import counted, undone
+from hansei.policies.language import language_of
 from hansei.policies.settings import Settings
-from hansei.policies.text import language_of
 from hansei.tools.shop import shop_tools
 
 pytestmark = pytest.mark.live
