@@ -126,14 +126,14 @@ def _decide(reply: Asked[PlanDraft], goal: str, context: LintContext, settings: 
     if is_small_talk(goal):
         # There is no work in it, whatever steps a model makes up.
         said = draft.answer.strip() if draft is not None else ""
-        return _direct(said or say("hello", language))
+        return _direct([said or say("hello", language)])
     if draft is None:
         return _failed(say("planner_unreadable", language, reason=reply.reason), language)
     linted = correct(draft, context)
     if isinstance(linted, str):
         return _failed(say("planner_unreadable", language, reason=linted), language)
     if not linted.steps:
-        return _direct(draft.answer.strip())
+        return _direct([draft.answer.strip(), say("direct", language)])
     return _planned(draft, linted, goal, settings, language)
 
 
@@ -163,10 +163,10 @@ def _spoken(text: str, goal: str) -> PlanDraft | None:
     return None
 
 
-def _direct(answer: str) -> Update:
+def _direct(parts: Sequence[str]) -> Update:
     """An answer without work. Nobody verified it, and the state says so."""
     return {
-        "answer": answer,
+        "answer": "\n\n".join(parts),
         "answer_status": AnswerStatus.ACCEPTED,
         "answer_reason": AcceptedReason.NOT_REVIEWED.value,
         "status": RunStatus.COMPLETE,

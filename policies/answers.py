@@ -249,7 +249,20 @@ def closing_notes(
         notes.append(say("unverified", language, steps=names))
     elif answer_reason and answer_reason != AcceptedReason.NOT_REVIEWED and done(parts):
         notes.append(say("answer_unverified", language))
-    by_choice = [s for s in parts if s.reason == AcceptedReason.NOT_REVIEWED]
-    if by_choice and len(by_choice) == len(done(parts)):
-        notes.append(say("not_reviewed", language))
+    unreviewed = unreviewed_note(parts, answer_reason=answer_reason, language=language)
+    if unreviewed:
+        notes.append(unreviewed)
     return notes
+
+
+def unreviewed_note(steps: Sequence[Step], *, answer_reason: str, language: Language) -> str:
+    """What the user's own settings left without a look back; empty where nothing was."""
+    results = done(counted(steps))
+    parts = [
+        s.description.rstrip("。.") for s in results if s.reason == AcceptedReason.NOT_REVIEWED
+    ]
+    if results and answer_reason == AcceptedReason.NOT_REVIEWED:
+        if len(parts) == len(results):
+            return say("not_reviewed", language)
+        parts.append(say("answer_itself", language))
+    return say("parts_not_reviewed", language, parts="; ".join(parts)) if parts else ""

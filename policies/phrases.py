@@ -143,6 +143,16 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "（按设置没有核对：以上结果未经反思确认。）",
         "(Not reviewed, by your settings: nothing above was confirmed by a look back.)",
     ),
+    "parts_not_reviewed": (
+        "（按设置没有反思：{parts}。）",
+        "(By your settings nobody looked back at: {parts}.)",
+    ),
+    "answer_itself": ("回答本身", "the answer itself"),
+    "direct": (
+        "（这是模型直接给出的回答：没有查询，也没有核对。）",
+        "(Answered by the model straight away: nothing was looked up or checked.)",
+    ),
+    "nothing_to_check": ("没有需要核对的内容", "nothing to check"),
     "nothing_done": (
         "很抱歉，这件事没有办成。",
         "Sorry, this could not be done.",

@@ -34,6 +34,7 @@ class SmallEndpoint(ThreadingHTTPServer):
     """Answers every request with "ok"; what was sent is kept."""
 
     daemon_threads = True
+    request_queue_size = 128  # the default of 5 resets connections that come all at once
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)

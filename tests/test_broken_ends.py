@@ -24,7 +24,9 @@ from hansei import (
     create_plan_execute_agent,
     open_checkpointer,
 )
+from hansei.policies.phrases import say
 from hansei.policies.state import AgentInput, AgentState
+from hansei.policies.words import Language
 
 ONE = plan({"description": "look it up", "tool": "look"})
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -166,3 +168,23 @@ def test_half_characters_reach_no_endpoint() -> None:
 def test_the_home_of_nobody_is_for_the_operator() -> None:
     with pytest.raises(OperatorError), open_checkpointer("~nobody-at-all/x.db"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("goal", "said", "language"),
+    [
+        ("What is the weather like in Paris?", "It is sunny, 25 degrees.", "en"),
+        ("巴黎天气怎么样", "晴，25 度。", "zh"),
+    ],
+)
+def test_an_answer_that_was_looked_up_nowhere_says_so(
+    goal: str, said: str, language: Language
+) -> None:
+    state = ran(scripted(plan(answer=said), "x"), [made(look)], goal=goal)
+    assert (state.status, state.verified) == (RunStatus.COMPLETE, False)
+    assert state.answer == f"{said}\n\n{say('direct', language)}"
+
+
+def test_a_greeting_needs_no_note() -> None:
+    state = ran(scripted(plan(answer="Hello!"), "x"), [made(look)], goal="hello")
+    assert state.answer == "Hello!"

@@ -134,7 +134,37 @@ NOTES: Mapping[str, tuple[Sequence[Step], str, str, list[str]]] = {
         "",
         ["(Not reviewed, by your settings: nothing above was confirmed by a look back.)"],
     ),
-    "a part not reviewed by choice": ([STOCK, BY_CHOICE], "", "", []),
+    "a part not reviewed by choice": (
+        [STOCK, BY_CHOICE],
+        "",
+        "",
+        ["(By your settings nobody looked back at: Ask it.)"],
+    ),
+    "a part and the answer not reviewed by choice": (
+        [STOCK, BY_CHOICE],
+        "not_reviewed",
+        "",
+        ["(By your settings nobody looked back at: Ask it; the answer itself.)"],
+    ),
+    "only the answer not reviewed by choice": (
+        [STOCK],
+        "not_reviewed",
+        "",
+        ["(By your settings nobody looked back at: the answer itself.)"],
+    ),
+    "steps not reviewed, but the answer was": (
+        [BY_CHOICE],
+        "",
+        "",
+        ["(By your settings nobody looked back at: Ask it.)"],
+    ),
+    "nothing done, nothing reviewed": ([PARCEL], "not_reviewed", "", []),
+    "an answer without any step": (
+        [],
+        "not_reviewed",
+        "",
+        [],
+    ),
     "out of budget": (
         [STOCK],
         "",

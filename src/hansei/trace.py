@@ -6,6 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from hansei.policies.answers import unreviewed_note
+from hansei.policies.lint import is_small_talk
 from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.phrases import say
 from hansei.policies.records import AnswerAttempt, Attempt, Step, ToolCall, VerdictRecord
@@ -166,9 +168,14 @@ def print_ending(console: Console, state: AgentState, *, exit_code: int, thread:
 
 
 def _doubt(state: AgentState, language: Language) -> str:
-    if state.status is RunStatus.COMPLETE:
-        return say("not_reviewed", language).strip("（）()。.")
-    return "not verified"
+    if state.status is not RunStatus.COMPLETE:
+        return "not verified"
+    if not state.steps:
+        key = "nothing_to_check" if is_small_talk(state.goal) else "direct"
+        return say(key, language).strip("（）()。.")
+    steps = list(state.steps.values())
+    note = unreviewed_note(steps, answer_reason=state.answer_reason, language=language)
+    return note.strip("（）()。.")
 
 
 def print_run(console: Console, state: AgentState) -> None:

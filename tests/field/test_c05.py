@@ -48,7 +48,8 @@ def test_the_text_of_the_model_is_the_reply(kind: str) -> None:
 
 def test_a_question_without_work_is_answered_by_the_planner() -> None:
     state, _, model = run("what is two and two?", structured({"steps": [], "answer": "Four."}))
-    assert state.answer == "Four."
+    assert state.answer.splitlines()[0] == "Four."
+    assert "nothing was looked up or checked" in state.answer
     assert model.count() == 1
     assert state.status is RunStatus.COMPLETE
 
