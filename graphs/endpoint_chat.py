@@ -115,7 +115,7 @@ def endpoint_chat(
         max_retries=max_retries,
         # Elsewhere usage in streams has to be asked for in a way that some servers refuse.
         stream_usage=True if is_openai(base_url) or where is not None else None,
-        http_client=_Client(**options, event_hooks={"request": [_start], "response": [_watch]}),
+        http_client=_Client(options),
         http_async_client=_ClientPerLoop(options),
         # The proxy is given to the clients above, the options are for clients that are not ours.
         openai_proxy=None,
@@ -153,11 +153,31 @@ def _tls() -> ssl.SSLContext:
 
 
 class _Client(openai.DefaultHttpxClient):
-    """Closes its connections when the model that owns it is gone."""
+    """Sends through a client of its own, and closes that one when the model is gone.
 
-    def __del__(self) -> None:
-        if not self.is_closed:
-            self.close()
+    It must happen before the garbage collector comes to the sockets, which then would be
+    reported as leaks: it calls the finalizers of a dead circle in any order, but what watches
+    the circle from outside before all of them.
+    """
+
+    def __init__(self, options: _Options) -> None:
+        super().__init__(**options)
+        self._inner = openai.DefaultHttpxClient(
+            **options, event_hooks={"request": [_start], "response": [_watch]}
+        )
+        weakref.finalize(self, self._inner.close)
+
+    def send(
+        self,
+        request: httpx.Request,
+        *,
+        stream: bool = False,
+        auth: "AuthTypes | UseClientDefault | None" = httpx.USE_CLIENT_DEFAULT,
+        follow_redirects: "bool | UseClientDefault" = httpx.USE_CLIENT_DEFAULT,
+    ) -> httpx.Response:
+        return self._inner.send(
+            request, stream=stream, auth=auth, follow_redirects=follow_redirects
+        )
 
 
 class _ClientPerLoop(openai.DefaultAsyncHttpxClient):
