@@ -136,6 +136,7 @@ def _run(call: ToolCall, kit: Kit) -> Body[ToolCall]:
         update={
             "outcome": outcome.status,
             "reason": outcome.reason,
+            "doubt": outcome.doubt,
             "output": kept,
             "size": len(output),
             "ref": ref,

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import cast
 
+from hansei.policies.call_status import call_finding
 from hansei.policies.claims import claimed_actions
 from hansei.policies.conditions import check_condition
 from hansei.policies.phrases import say
-from hansei.policies.provenance import Owed, is_year, same_thing, standing_calls, standing_rounds
-from hansei.policies.records import Attempt, Condition, Finding, Round, Step, ToolCall
+from hansei.policies.provenance import Owed, is_year, standing_calls
+from hansei.policies.records import Attempt, Condition, Finding, Step, ToolCall
 from hansei.policies.text import identifiers, is_blank, names_id, numbers
 from hansei.policies.words import FindingKind, Language, VerdictSource
 from hansei.tools.outcome import OutcomeStatus
@@ -60,73 +61,18 @@ class CheckInput:
 Check = Callable[[CheckInput], Finding | None]
 
 
-_BAD = {
-    OutcomeStatus.ERROR: "tool_error",
-    OutcomeStatus.NOT_FOUND: "not_found",
-    OutcomeStatus.SHELL: "shell",
-    OutcomeStatus.EMPTY: "empty",
-    OutcomeStatus.REFUSED: "refused",
-}
-"""Outcomes that are not a result, and the phrase that says so."""
-
-
 def tool_status(data: CheckInput) -> Finding | None:
-    """The tools' own status decides.
+    """The tools' own status decides; see `call_finding`."""
+    return call_finding(data.step, data.language)
 
-    A bad outcome is healed when the same tool succeeded in a later round for the same thing.
-    One that is not healed is a veto, unless a later round got something out of another tool:
-    then it is a signal. Data that is not there asks for a replan; an empty result or a refused
-    argument may be tried once more first, and so may a failed call beside others that worked.
-    """
-    rounds = standing_rounds(data.step)
-    unhealed = _unhealed(rounds, data.step.description)
-    if not unhealed:
+
+def tool_doubt(data: CheckInput) -> Finding | None:
+    """A call that went well by its shape and may still hold no result: a model should look."""
+    calls = standing_calls(data.step)
+    doubt = next((call.doubt for call in reversed(calls) if call.doubt), "")
+    if not doubt:
         return None
-    # The last of those that nothing else made up for, else the last.
-    bare = [(i, c) for i, c in unhealed if not _later_success(rounds, i, c.name)]
-    _, call = (bare or unhealed)[-1]
-    outcome = call.outcome or OutcomeStatus.ERROR
-    reason = say(_BAD[outcome], data.language, reason=call.reason or call.output)
-    if not bare:
-        return Finding(kind=FindingKind.SIGNAL, check="tool_status", reason=reason)
-    again = data.attempt.number > 1
-    if outcome is OutcomeStatus.REFUSED:
-        hint = say("hint_refused", data.language)
-        return _veto(FindingKind.VETO_RETRY, reason, hint)
-    if outcome is OutcomeStatus.EMPTY and not again:
-        return _veto(FindingKind.VETO_RETRY, reason, say("hint_empty", data.language))
-    others_worked = any(c.outcome is OutcomeStatus.OK for item in rounds for c in item.calls)
-    if others_worked and not again:
-        hint = say("hint_partial", data.language, tool=call.name)
-        return _veto(FindingKind.VETO_RETRY, reason, f"{reason}. {hint}")
-    return _veto(FindingKind.VETO_REPLAN, reason, "")
-
-
-def _veto(kind: FindingKind, reason: str, hint: str) -> Finding:
-    return Finding(kind=kind, check="tool_status", reason=reason, hint=hint or reason)
-
-
-def _unhealed(rounds: Sequence[Round], task: str) -> list[tuple[int, ToolCall]]:
-    """Bad calls that no later round made good, with the round they were in."""
-    return [
-        (i, call)
-        for i, item in enumerate(rounds)
-        for call in item.calls
-        if call.outcome in _BAD
-        and not any(
-            later.outcome is OutcomeStatus.OK and same_thing(call, later, task)
-            for after in rounds[i + 1 :]
-            for later in after.calls
-        )
-    ]
-
-
-def _later_success(rounds: Sequence[Round], position: int, tool: str) -> bool:
-    return any(
-        c.outcome is OutcomeStatus.OK and c.name != tool
-        for item in rounds[position + 1 :]
-        for c in item.calls
-    )
+    return Finding(check="tool_doubt", reason=say("doubtful", data.language, reason=doubt))
 
 
 def tool_used(data: CheckInput) -> Finding | None:
@@ -242,6 +188,7 @@ def grounded(data: CheckInput) -> Finding | None:
 
 BUILT_IN: tuple[Check, ...] = (
     tool_status,
+    tool_doubt,
     tool_used,
     made_good,
     result_text,

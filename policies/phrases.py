@@ -19,6 +19,16 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "只重做失败的调用 {tool}，已经成功的不要再做",
         "Only redo the failed call of {tool}; what succeeded must not be done again",
     ),
+    "hint_other_tool": (
+        "工具 {tool} 的调用没有成功（{reason}）：再试一次；还是不行，就在结果里写明这一点，"
+        "它该给的内容不要编造",
+        "The call of {tool} did not succeed ({reason}): try it once more; if it fails again, say "
+        "so in the result, and make up nothing that it should have given",
+    ),
+    "doubtful": (
+        "工具只返回了“{reason}”，不一定是要查的结果",
+        'A tool only returned "{reason}", which may not be what was asked for',
+    ),
     "hint_empty": ("换一种参数再查一次", "Query again with other arguments"),
     "hint_refused": (
         "只使用任务里给出的编号和数字",

@@ -32,6 +32,7 @@ class ToolCall(Record):
     args: str = Field(default="{}", description="canonical JSON of the arguments")
     outcome: OutcomeStatus | None = Field(default=None, description="None: not run yet")
     reason: str = ""
+    doubt: str = Field(default="", description="why an output that is ok may hold no result")
     output: str = Field(default="", description="the output, or its beginning")
     size: int = Field(default=0, description="length of the whole output in characters")
     ref: str = Field(default="", description="key of the whole output in the run's store")

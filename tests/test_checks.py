@@ -23,6 +23,7 @@ from hansei.policies.checks import (
     condition_findings,
     grounded,
     result_text,
+    tool_doubt,
     tool_status,
     tool_used,
 )
@@ -73,8 +74,7 @@ def test_the_tools_own_status_decides(name: str) -> None:
     assert kind_of(finding) is kind
     if finding is not None:
         assert finding.reason
-        if kind is not SIGNAL:
-            assert finding.hint
+        assert finding.hint
 
 
 def test_a_reason_is_the_tools_own() -> None:
@@ -241,3 +241,25 @@ def test_conditions_that_concern_a_step(
     findings = condition_findings(data, step=step)
     assert [(f.check, f.kind) for f in findings] == expected
     assert all(f.hint for f in findings)
+
+
+def test_another_tool_in_place_of_the_one_that_failed_is_told_once() -> None:
+    first = tool_status(judged(tried([bad(ERROR)], [OTHER])))
+    assert first is not None
+    assert "fetch" in first.hint
+    assert "so it says" in first.hint
+    retried = judged(tried([bad(ERROR)], [OTHER]), tried(number=2))
+    again = tool_status(retried)
+    assert kind_of(again) is SIGNAL
+    assert again is not None
+    assert again.hint == ""
+
+
+def test_a_doubtful_output_makes_the_model_look() -> None:
+    doubtful = GOOD.model_copy(update={"doubt": "processing"})
+    finding = tool_doubt(judged(tried([doubtful])))
+    assert kind_of(finding) is SIGNAL
+    assert finding is not None
+    assert "processing" in finding.reason
+    assert finding.hint == ""
+    assert tool_doubt(judged(tried([GOOD]))) is None

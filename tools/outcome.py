@@ -5,27 +5,35 @@ at the top of it counts, since a page that was read may well be about errors. Wo
 plain text are the last resort, and only where they are the whole text or start it.
 """
 
-import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
-import json_repair
 from pydantic import JsonValue
 
 from hansei.tools import outcome_words as words
+from hansei.tools.decoding import decoded
+from hansei.tools.failure_words import FAILED_STATE, tells_failure
+from hansei.tools.outcome_failure import (
+    Fields,
+    failure,
+    message,
+    named,
+    plain,
+    says_no,
+    succeeded,
+)
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
 _LONGEST_REASON: Final = 200
 """Characters of a reason: one phrase in a prompt or a report."""
 
-_LONGEST_REPR: Final = 20_000
-"""Characters of Python notation that is read as data; longer is taken as plain text."""
+_DEEPEST: Final = 3
+"""Envelopes inside one another that are opened: what lies deeper is content."""
 
-_HTTP_ERRORS: Final = range(400, 600)
+_HOLLOW: Final[tuple[JsonValue, ...]] = (None, "", [], {})
 
 
 class OutcomeStatus(StrEnum):
@@ -52,6 +60,8 @@ class ToolOutcome:
     status: OutcomeStatus
     reason: str = ""
     """One plain phrase, at most 200 characters; empty when the status is `ok`."""
+    doubt: str = ""
+    """Beside the status `ok`: what may as well be no result, in the tool's own words."""
 
 
 _OK: Final = ToolOutcome(OutcomeStatus.OK)
@@ -67,108 +77,91 @@ def read_outcome(output: str, *, raised: bool = False, tool_error: bool = False)
     """
     if raised or tool_error:
         return _outcome(OutcomeStatus.ERROR, output or "the tool failed and said nothing")
-    value = _decoded(output)
+    return _of_value(decoded(output), depth=0)
+
+
+def _of_value(value: JsonValue, *, depth: int, acknowledged: bool = False) -> ToolOutcome:
     if isinstance(value, str):
         return _of_text(value)
     if isinstance(value, dict):
-        return _of_object(value)
-    if value is None or value == []:
+        return _of_object(value, depth=depth, acknowledged=acknowledged)
+    if isinstance(value, list):
+        return _of_list(value, depth=depth)
+    if value is None:
         return _outcome(OutcomeStatus.EMPTY, "the tool returned nothing")
     return _OK
 
 
-def _decoded(output: str) -> JsonValue:
-    """Gives the data that `output` is written in, or `output` itself as text."""
-    text = output.strip()
-    try:
-        return cast("JsonValue", json.loads(text, strict=False))
-    except (ValueError, RecursionError):
-        pass  # not JSON: an ordinary case, the text itself is the answer
-    if text.startswith("{'") and text.endswith("}") and len(text) <= _LONGEST_REPR:
-        # A dict that somebody put through str().
-        try:
-            value = cast("JsonValue", json_repair.loads(text, skip_json_loads=True))
-        except (ValueError, RecursionError):
-            return text  # nested too deeply for the repair
-        return value if isinstance(value, dict) else text
-    return text
+def _of_list(items: list[JsonValue], *, depth: int) -> ToolOutcome:
+    """A list with nothing in it, or of nothing but failures; else it is a result."""
+    if _is_hollow(items):
+        return _outcome(OutcomeStatus.EMPTY, "the tool returned nothing")
+    if depth >= _DEEPEST:
+        return _OK
+    first: ToolOutcome | None = None
+    for item in items:
+        # An entry that tells more than its failure is a finding of a linter, a row of a log.
+        if not isinstance(item, dict) or _informed(named(item), beside_status=True):
+            return _OK
+        outcome = _of_object(item, depth=depth + 1)
+        if outcome.status is OutcomeStatus.OK:
+            return _OK
+        first = first or outcome
+    return first or _OK
 
 
-def _of_object(value: JsonObject) -> ToolOutcome:
-    fields = {key.strip().lower(): item for key, item in value.items()}
-    failure = _failure(fields)
-    if failure is not None:
-        missing = words.NOT_FOUND.search(failure) or fields.get("found") is False
-        return _outcome(OutcomeStatus.NOT_FOUND if missing else OutcomeStatus.ERROR, failure)
+def _of_object(value: JsonObject, *, depth: int, acknowledged: bool = False) -> ToolOutcome:
+    fields = named(value)
+    said = failure(fields, informed=_informed(fields))
+    if said is not None:
+        missing = words.NOT_FOUND.search(said) or says_no(fields.get("found"))
+        return _outcome(OutcomeStatus.NOT_FOUND if missing else OutcomeStatus.ERROR, said)
     status = _status(fields)
-    if fields.get("found") is False or words.NOT_FOUND_STATUS.fullmatch(status):
-        return _outcome(OutcomeStatus.NOT_FOUND, _message(fields) or status or "not found")
-    inner = _unwrapped(fields)
-    return _shell(inner) or _nothing(inner, acknowledged=_is_acknowledged(fields)) or _OK
+    if says_no(fields.get("found")) or words.NOT_FOUND_STATUS.fullmatch(status):
+        return _outcome(OutcomeStatus.NOT_FOUND, message(fields) or status or "not found")
+    acknowledged = acknowledged or _is_acknowledged(fields)
+    inner = _wrapped(fields)
+    if inner is not None and depth < _DEEPEST:
+        outcome = _of_value(inner, depth=depth + 1, acknowledged=acknowledged)
+        # A call that says it went well returns a form that was filled in wrongly, say.
+        failed = outcome.status in {OutcomeStatus.ERROR, OutcomeStatus.NOT_FOUND}
+        return _OK if failed and succeeded(fields) else outcome
+    return (
+        _shell(fields)
+        or _nothing(fields, acknowledged=acknowledged)
+        or _told(fields, acknowledged=acknowledged)
+        or _OK
+    )
 
 
-def _failure(fields: Mapping[str, JsonValue]) -> str | None:
-    """Gives what the object says went wrong, None if it does not say so."""
-    for key in words.ERROR_KEYS:
-        text = _error_text(fields.get(key))
-        if text:
-            return text if text != "true" else _message(fields) or "the tool reports an error"
-    message = _message(fields)
-    if any(fields.get(key) is False for key in words.SUCCESS_KEYS):
-        return message or "the tool reports no success"
-    if any(fields.get(key) is True for key in ("is_error", "iserror")):
-        return message or "the tool reports an error"
-    code = _http_error(fields)
-    if code is not None:
-        return f"{code} {message}".strip()
-    status = _plain(fields.get("status")) or _plain(fields.get("状态"))
-    if words.ERROR_STATUS.fullmatch(status):
-        return message or status
-    return None
+def _informed(fields: Fields, *, beside_status: bool = False) -> bool:
+    """Says whether any field tells something about what was asked for."""
+    return any(
+        _informs(key, item)
+        for key, item in fields.items()
+        if not (beside_status and (key in words.STATUS_KEYS or key in words.ENVELOPE_KEYS))
+    )
 
 
-def _error_text(error: JsonValue) -> str:
-    """Gives the text of an error field; empty if the field says that there was none."""
-    if isinstance(error, str):
-        return "" if words.NO_ERROR.fullmatch(error.strip()) else error.strip()
-    if isinstance(error, float) or not error:
-        return ""  # a fraction is a measured error, not a failure
-    if isinstance(error, dict):
-        return _message(error) or _compact(error)
-    if isinstance(error, list):
-        said = (_message(e) if isinstance(e, dict) else _plain(e) for e in error[:5])
-        return "; ".join(filter(None, said)) or _compact(error)
-    return "true" if error is True else f"error {error}"
+def _wrapped(fields: Fields) -> JsonValue:
+    """Looks into an envelope (`{"code": 0, "data": {…}}`), which says nothing itself."""
+    inside = [item for key in words.WRAPPER_KEYS if (item := fields.get(key)) not in _HOLLOW]
+    if len(inside) != 1 or not words.ENVELOPE_KEYS.issuperset(fields):
+        return None
+    return inside[0]
 
 
-def _http_error(fields: Mapping[str, JsonValue]) -> int | None:
-    for key in words.HTTP_KEYS:
-        code = _whole_number(fields.get(key))
-        if code in _HTTP_ERRORS:
-            return code
-    code = _whole_number(fields.get("code"))
-    succeeded = any(fields.get(key) is True for key in words.SUCCESS_KEYS)
-    # Beside a city's name, 431 is a postal or area code; an HTTP code comes in an envelope.
-    if code in _HTTP_ERRORS and not succeeded and words.ENVELOPE_KEYS.issuperset(fields):
-        return code
-    return None
+def _told(fields: Fields, *, acknowledged: bool) -> ToolOutcome | None:
+    """An object that holds nothing but a remark is what the remark says."""
+    remark = message(fields)
+    if not remark or _informed(fields) or not tells_failure(remark, short=words.SHORT_TEXT):
+        return None
+    if acknowledged:
+        return ToolOutcome(OutcomeStatus.OK, doubt=_phrase(remark))
+    return _outcome(OutcomeStatus.ERROR, remark)
 
 
-def _whole_number(value: JsonValue) -> int | None:
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{3}", value):
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _unwrapped(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """Looks through an envelope (`{"code": 0, "data": {…}}`), which says nothing itself."""
-    inside = [item for key in words.WRAPPER_KEYS if isinstance(item := fields.get(key), dict)]
-    if len(inside) != 1 or not words.ENVELOPE_KEYS.issuperset(fields) or not inside[0]:
-        return fields
-    return {key.strip().lower(): item for key, item in inside[0].items()}
-
-
-def _shell(fields: Mapping[str, JsonValue]) -> ToolOutcome | None:
+def _shell(fields: Fields) -> ToolOutcome | None:
     status = _status(fields)
     if words.is_on_its_way(status):
         return _outcome(OutcomeStatus.SHELL, status)
@@ -176,21 +169,26 @@ def _shell(fields: Mapping[str, JsonValue]) -> ToolOutcome | None:
     told = [key for key, item in fields.items() if _informs(key, item)]
     if any(not (ambiguous and key in words.STATUS_KEYS) for key in told):
         return None
+    remark = message(fields)
+    waits = len(remark) < words.SHORT_TEXT and bool(words.COME_BACK.search(remark))
     if ambiguous:
+        # An order can be in this state; a list that is still empty, or "come back", says that
+        # the state is the call's.
+        lists = [item or [] for key, item in fields.items() if key in words.CONTAINER_KEYS]
+        hollow = any(_is_hollow(item) for item in [*fields.values(), *lists])
+        if words.REAL_STATE.fullmatch(status) and not waits and not hollow:
+            return ToolOutcome(OutcomeStatus.OK, doubt=_phrase(status))
         return _outcome(OutcomeStatus.SHELL, status)
-    remark = _message(fields)
-    if len(remark) < words.SHORT_TEXT and words.COME_BACK.search(remark):
-        return _outcome(OutcomeStatus.SHELL, remark)
-    return None
+    return _outcome(OutcomeStatus.SHELL, remark) if waits else None
 
 
-def _nothing(fields: Mapping[str, JsonValue], *, acknowledged: bool) -> ToolOutcome | None:
+def _nothing(fields: Fields, *, acknowledged: bool) -> ToolOutcome | None:
     """Says whether the object holds nothing; "done", with no data to give, is something."""
     informing = {key for key, item in fields.items() if _informs(key, item)}
-    hollow = any(fields.get(key, 0) in ([], {}) for key in words.CONTAINER_KEYS)
+    hollow = any(_is_hollow(fields.get(key)) for key in words.CONTAINER_KEYS)
     if not informing.issubset(_echoes(fields) if hollow else ()):
         return None
-    remark = _message(fields)
+    remark = message(fields)
     if words.NOT_FOUND_TEXT.fullmatch(remark):
         return _outcome(OutcomeStatus.NOT_FOUND, remark)
     all_blank = all(key in words.REMARK_KEYS or _is_blank(item) for key, item in fields.items())
@@ -200,7 +198,7 @@ def _nothing(fields: Mapping[str, JsonValue], *, acknowledged: bool) -> ToolOutc
     return None
 
 
-def _echoes(fields: Mapping[str, JsonValue]) -> set[str]:
+def _echoes(fields: Fields) -> set[str]:
     """Names the short texts that beside an empty list only repeat what was asked."""
     return {
         key
@@ -230,6 +228,11 @@ def _informs(key: str, value: JsonValue) -> bool:
     return not _is_blank(value) and not _is_echo(key, value)
 
 
+def _is_hollow(value: JsonValue) -> bool:
+    """Says whether a container has nothing in it, or only more of nothing."""
+    return value == {} or (isinstance(value, list) and all(i in (None, [], {}) for i in value))
+
+
 def _is_blank(value: JsonValue) -> bool:
     if isinstance(value, str):
         return bool(words.BLANK.fullmatch(value.strip()))
@@ -241,55 +244,58 @@ def _is_echo(key: str, value: JsonValue) -> bool:
     return is_scalar and bool(words.ECHO_KEY.fullmatch(key))
 
 
-def _is_acknowledged(fields: Mapping[str, JsonValue]) -> bool:
+def _is_acknowledged(fields: Fields) -> bool:
     return (
-        any(fields.get(key) is True for key in words.SUCCESS_KEYS)
+        succeeded(fields)
+        or _denies_errors(fields)
         or fields.get("code") in (0, 200, "0", "200")
-        or any(words.GOOD_STATUS.fullmatch(t) for t in (_status(fields), _message(fields)) if t)
+        or any(words.GOOD_STATUS.fullmatch(t) for t in (_status(fields), message(fields)) if t)
     )
 
 
-def _status(fields: Mapping[str, JsonValue]) -> str:
-    return next((t for key in words.STATUS_KEYS if (t := _plain(fields.get(key)))), "")
+def _denies_errors(fields: Fields) -> bool:
+    """Says whether a field of errors says that there was none: "ok", false, or it stands alone."""
+    said = [fields[key] for key in words.ERROR_KEYS if key in fields]
+    return any(item is False or bool(plain(item)) for item in said) or (
+        bool(said) and set(fields) <= set(words.ERROR_KEYS)
+    )
 
 
-def _message(fields: Mapping[str, JsonValue]) -> str:
-    return next((t for key in words.REMARK_KEYS if (t := _plain(fields.get(key)))), "")
-
-
-def _plain(value: JsonValue) -> str:
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _compact(value: JsonValue) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return "the error is nested too deeply to show"
+def _status(fields: Fields) -> str:
+    return next((t for key in words.STATUS_KEYS if (t := plain(fields.get(key)))), "")
 
 
 _TEXT_RULES: Final[tuple[tuple[Callable[[str], object], OutcomeStatus], ...]] = (
     (words.NOTHING_TEXT.fullmatch, OutcomeStatus.EMPTY),
     (words.NOT_FOUND_TEXT.fullmatch, OutcomeStatus.NOT_FOUND),
     (words.is_on_its_way, OutcomeStatus.SHELL),
-    (words.AMBIGUOUS_STATUS.fullmatch, OutcomeStatus.SHELL),
 )
+_DOUBTFUL_TEXTS: Final = (words.REAL_STATE, FAILED_STATE)
 
 
 def _of_text(output: str) -> ToolOutcome:
     text = output.strip()
     if not text:
         return _outcome(OutcomeStatus.EMPTY, "the tool returned nothing")
-    if words.ERROR_TEXT.match(text):
-        return _outcome(OutcomeStatus.ERROR, text)
     if len(text) < words.SHORT_TEXT:
         for says, status in _TEXT_RULES:
             if says(text):
                 return _outcome(status, text)
+        if any(pattern.fullmatch(text) for pattern in _DOUBTFUL_TEXTS):
+            return ToolOutcome(OutcomeStatus.OK, doubt=text)
+        if words.AMBIGUOUS_STATUS.fullmatch(text):
+            return _outcome(OutcomeStatus.SHELL, text)
+    if tells_failure(text, short=words.SHORT_TEXT):
+        return _outcome(OutcomeStatus.ERROR, text)
     return _OK
 
 
 def _outcome(status: OutcomeStatus, reason: str) -> ToolOutcome:
-    head = reason[: 4 * _LONGEST_REASON].encode("utf-8", "replace").decode("utf-8")
-    plain = " ".join("".join(c if c.isprintable() else " " for c in head).split())
-    return ToolOutcome(status, plain[:_LONGEST_REASON])
+    return ToolOutcome(status, _phrase(reason))
+
+
+def _phrase(text: str) -> str:
+    """One printable line of a text's beginning."""
+    head = text[: 4 * _LONGEST_REASON].encode("utf-8", "replace").decode("utf-8")
+    plain_head = " ".join("".join(c if c.isprintable() else " " for c in head).split())
+    return plain_head[:_LONGEST_REASON]

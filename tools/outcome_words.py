@@ -6,8 +6,18 @@ from typing import Final
 SHORT_TEXT: Final = 80
 """Characters of a text that can be nothing but "no rows" or "syncing, try later"."""
 
-ERROR_KEYS: Final = ("error", "errors", "错误")
-SUCCESS_KEYS: Final = ("success", "ok")
+ERROR_KEYS: Final = (
+    *("error", "errors", "错误", "err", "error_message", "error_msg", "errormessage"),
+    *("errmsg", "err_msg", "错误信息", "报错"),
+)
+ERROR_CODE_KEYS: Final = ("errcode", "err_code", "errorcode", "error_code", "errno", "错误码")
+CODE_KEYS: Final = (
+    *("code", "ret", "retcode", "ret_code", "result_code", "resultcode", "return_code"),
+    *("status_code", "statuscode"),
+)
+"""Fields whose code may also be a product's or a country's."""
+
+SUCCESS_KEYS: Final = ("success", "ok", "succeeded", "is_success", "issuccess")
 HTTP_KEYS: Final = ("status_code", "statuscode", "http_status", "httpstatus", "status")
 STATUS_KEYS: Final = ("status", "state", "状态")
 REMARK_KEYS: Final = (
@@ -15,6 +25,10 @@ REMARK_KEYS: Final = (
     "msg",
     "error_message",
     "error_msg",
+    "errormessage",
+    "errmsg",
+    "err_msg",
+    "错误信息",
     "detail",
     "details",
     "reason",
@@ -59,7 +73,9 @@ SILENT_KEYS: Final = frozenset(
     {
         *SUCCESS_KEYS,
         *ERROR_KEYS,
-        *("found", "code", "status_code", "statuscode", "http_status", "httpstatus", "is_error"),
+        *ERROR_CODE_KEYS,
+        *CODE_KEYS,
+        *("found", "http_status", "httpstatus", "is_error"),
         *("iserror", "page", "page_size", "pagesize", "limit", "offset", "took", "took_ms"),
         *("elapsed", "elapsed_ms", "duration_ms", "timestamp", "has_more", "next", "cursor"),
         *("query_time", "查询时间", "更新时间", "updated_at", "version"),
@@ -73,7 +89,8 @@ ENVELOPE_KEYS: Final = frozenset(
         *REMARK_KEYS,
         *WRAPPER_KEYS,
         *STATUS_KEYS,
-        *("request_id", "requestid", "trace_id", "traceid", "path", "url"),
+        *("request_id", "requestid", "trace_id", "traceid", "rid", "path", "url", "type"),
+        *("error_type", "error_subcode", "fbtrace_id", "doc_url", "help_url", "retry_after"),
     }
 )
 """Fields of a wrapper around the data proper."""
@@ -85,7 +102,28 @@ ECHO_KEY: Final = re.compile(
 )
 """Names of fields that usually repeat what the caller passed in."""
 
-NO_ERROR: Final = re.compile(r"(?:none|null|nil|false|no|n/?a|无|没有)?", re.IGNORECASE)
+YES: Final = frozenset({"true", "yes", "y", "是"})
+NO: Final = frozenset({"false", "no", "n", "fail", "failed", "否", "失败"})
+NO_ERROR: Final = re.compile(
+    r"(?:none|null|nil|false|no|no errors?|n/?a|0+|ok|okay|success|successful|succeeded"
+    r"|无|没有|无错误|没有错误|正常|(?:查询|操作|请求|调用)?成功)?[\s.。!！]*",
+    re.IGNORECASE,
+)
+GOOD_CODE: Final = re.compile(r"(?:0+|2\d\d|20+|ok|success|succeeded|成功)?", re.IGNORECASE)
+"""Codes that say all went well: 0, 200, 20000, OK."""
+
+BAD_CODE: Final = re.compile(
+    r"-?\d+|[A-Za-z]\d{3,}|[\w.]*(?:err|error|fail(?:ed|ure)?|denied|invalid|not_?found|missing"
+    r"|unauthori[sz]ed|forbidden|timeout|exceeded|unavailable|limited|exception)[\w.]*",
+    re.IGNORECASE,
+)
+SAYS_DONE: Final = re.compile(
+    r"^(?!.*(?:失败|[未没不]|错误|\b(?:not|no|fail\w*|error|invalid|denied|cannot|unable)\b))"
+    r".*(?:成功|已\w|完成|\b(?:ok|okay|success\w*|sent|done|created|saved|updated|deleted"
+    r"|completed?|accepted|succeeded)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A message that says all went well, whatever the code beside it."""
 BLANK: Final = re.compile(
     r"(?:none|null|nil|n/?a|unknown|[-—–/.…]+|无|暂无|未知|待更新|待定)?", re.IGNORECASE
 )
@@ -131,6 +169,13 @@ AMBIGUOUS_STATUS: Final = re.compile(
     rf"(?:{_WAIT_EN}|{_WAIT_ZH}){_DOTS}",
     re.IGNORECASE,
 )
+REAL_STATE: Final = re.compile(
+    r"(?:processing|in[ _-]?progress|queued|running|scheduled|submitted|处理中|排队中|进行中)"
+    rf"{_DOTS}",
+    re.IGNORECASE,
+)
+"""Those of them that an order or a job can really be in: only looked at twice."""
+
 COME_BACK: Final = re.compile(
     rf"(?:{_FETCHING})中(?!心|国|文|央|间|学)|正在(?:{_FETCHING})|(?:稍后|稍候|稍等).{{0,4}}(?:再|重)?"
     r"|\btry again (?:later|soon|in)\b|\bcheck back\b|\btry later\b"
@@ -139,10 +184,6 @@ COME_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 
-ERROR_TEXT: Final = re.compile(
-    r"(?:(?i:error|exception|fatal)\s*[:：]|ERROR\b|Traceback \(|Traceback\b"
-    r"|[A-Z]\w*(?:Error|Exception)\s*[:：]|(?:错误|失败|异常|出错|报错|调用失败|查询失败)\s*[:：])"
-)
 _THING_EN = r"rows?|results?|records?|matches|match|data|items?|entries|hits|documents?|files?"
 _THING_ZH = r"数据|结果|记录|内容|信息|匹配项|商品|订单|物流|文件"
 NOTHING_TEXT: Final = re.compile(
