@@ -149,12 +149,13 @@ def tasks(state: AgentState) -> list[Send]:
 
 def _input(state: AgentState, step_id: int) -> StepInput:
     step = state.steps[step_id]
-    outputs = [call.output for call in standing_calls(step)]
+    calls = standing_calls(step)
     return StepInput(
         step=step_id,
         description=step.description,
         result=step.result,
-        evidence="\n".join(outputs),
+        evidence="\n".join(call.output for call in calls),
+        refs=[call.ref for call in calls if call.ref],
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from hansei.nodes.effects import Body, ModelCall, ModelReply, RequestedCall, ask_model, ask_recall
 from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
-from hansei.policies.fencing import capped, plain
+from hansei.policies.fencing import capped, for_prompt, plain
 from hansei.policies.phrases import say
 from hansei.policies.provenance import canonical
 from hansei.policies.reading import strip_thinking
@@ -206,7 +206,7 @@ def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
             bad = call.outcome is not OutcomeStatus.OK
             messages.append(
                 ToolMessage(
-                    content=capped(plain(output), OUTPUT_CAP) or say("empty", language),
+                    content=for_prompt(output, OUTPUT_CAP) or say("empty", language),
                     tool_call_id=call.id,
                     name=call.name,
                     status="error" if bad else "success",

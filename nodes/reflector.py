@@ -14,7 +14,7 @@ from hansei.nodes.executor import whole_output
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
 from hansei.policies.checks import CheckInput, Evidence, run_checks
-from hansei.policies.fencing import fenced
+from hansei.policies.fencing import fenced, scanned
 from hansei.policies.modes import asks_critic
 from hansei.policies.phrases import say
 from hansei.policies.progress import advance
@@ -135,9 +135,10 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         ),
         kit.checks,
     )
+    told = [scanned(item.output) for item in evidence]
     subject = Subject(
         result=attempt.result,
-        evidence=[item.output for item in evidence],
+        evidence=told,
         conditions=conditions,
         attempt=attempt.number,
         retries_left=len(step.attempts) <= settings.retries,
@@ -166,7 +167,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         messages,
         settings,
         state.language,
-        foreign=[attempt.result, *(item.output for item in evidence)],
+        foreign=[attempt.result, *told],
     )
     record = derive(Judgement(findings=findings, reply=reply), subject)
     return record.model_copy(update={"prompt_version": PROMPT_VERSION})

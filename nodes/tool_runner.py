@@ -10,12 +10,14 @@ from hansei.nodes.effects import (
     Body,
     RequestedCall,
     RunTool,
+    ask_recall,
     ask_remember,
     ask_tool,
     side_by_side,
 )
-from hansei.nodes.executor import Turn, with_attempt
+from hansei.nodes.executor import Turn, whole_output, with_attempt
 from hansei.nodes.kit import Kit
+from hansei.policies.fencing import scanned
 from hansei.policies.provenance import calls_of, from_record, invented
 from hansei.policies.records import Step, ToolCall
 from hansei.policies.settings import Settings
@@ -38,13 +40,14 @@ def run_tools(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     step, attempt = task.step, task.step.last_attempt
     current = attempt.rounds[-1]
     earlier = [c for c in calls_of(step) if c.outcome is not None]
+    sources = (yield from _sources(task)) if settings.provenance else None
     done: dict[int, ToolCall] = {}
     todo: list[int] = []
     for i, call in enumerate(current.calls):
         if call.outcome is not None:
             done[i] = call
             continue
-        answered = _without_running(call, task, earlier, kit, settings)
+        answered = _without_running(call, task, earlier, kit, sources)
         if answered is not None:
             done[i] = answered
         elif any(_same(call, current.calls[j]) for j in todo):
@@ -80,9 +83,21 @@ def _answered_by(call: ToolCall, old: ToolCall) -> ToolCall:
 
 
 def _without_running(
-    call: ToolCall, task: StepTask, earlier: Sequence[ToolCall], kit: Kit, settings: Settings
+    call: ToolCall,
+    task: StepTask,
+    earlier: Sequence[ToolCall],
+    kit: Kit,
+    sources: Sequence[str] | None,
 ) -> ToolCall | None:
-    """The outcome of a call that must not run, or need not run again."""
+    """The outcome of a call that must not run, or need not run again.
+
+    Args:
+        call: The call.
+        task: The step and what it is bound to.
+        earlier: Calls of the step that have an outcome.
+        kit: The tools.
+        sources: Where ids in arguments may come from; None: nobody asks.
+    """
     if call.name not in kit.tools:
         known = ", ".join(kit.tools) or "none"
         return _settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
@@ -90,8 +105,8 @@ def _without_running(
         old = from_record(call, earlier, task.given_up)
         if old is not None:
             return _answered_by(call, old)
-    if settings.provenance:
-        unknown = invented(_args(call), _sources(task))
+    if sources is not None:
+        unknown = invented(_args(call), sources)
         if unknown:
             told = (
                 f"not run: {', '.join(unknown)} stands neither in the task nor in any result; "
@@ -107,17 +122,22 @@ def _settled(call: ToolCall, outcome: OutcomeStatus, text: str) -> ToolCall:
     )
 
 
-def _sources(task: StepTask) -> list[str]:
+def _sources(task: StepTask) -> Body[list[str]]:
     """Everything an argument may come from: goal, step, inputs, and what tools returned.
 
-    A call that failed or was refused shows no id: its text may only say the argument again.
+    Long outputs are read back whole: an id of which the state only holds what stands before it
+    was shown to the model all the same. A call that failed or was refused shows no id: its text
+    may only say the argument again.
     """
-    calls = [*task.given_up, *calls_of(task.step)]
-    seen = [c.output for c in calls if c.outcome is OutcomeStatus.OK]
-    inputs = [
-        text for item in task.inputs for text in (item.description, item.result, item.evidence)
-    ]
-    return [task.goal, task.step.description, *inputs, *seen]
+    found = [task.goal, task.step.description]
+    for item in task.inputs:
+        found += [item.description, item.result, item.evidence]
+        for ref in item.refs:
+            found.append(scanned((yield from ask_recall(ref)) or ""))
+    for call in [*task.given_up, *calls_of(task.step)]:
+        if call.outcome is OutcomeStatus.OK:
+            found.append(scanned((yield from whole_output(call))))
+    return found
 
 
 def _run(call: ToolCall, kit: Kit) -> Body[ToolCall]:

@@ -15,6 +15,7 @@ from typing import cast
 from hansei.policies.call_status import call_finding
 from hansei.policies.claims import claimed_actions
 from hansei.policies.conditions import check_condition
+from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
 from hansei.policies.provenance import Owed, is_year, standing_calls
 from hansei.policies.records import Attempt, Condition, Finding, Step, ToolCall
@@ -175,7 +176,7 @@ def grounded(data: CheckInput) -> Finding | None:
         data.goal,
         data.step.description,
         *data.inputs,
-        *(item.output for item in data.evidence),
+        *(scanned(item.output) for item in data.evidence),
         *(item.call.args for item in data.evidence),
     ]
     named = [i for i in identifiers(data.result) if not is_year(i)]

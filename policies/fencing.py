@@ -8,6 +8,11 @@ EVIDENCE_CAP = 4000
 """Characters of one tool output in a prompt: two such outputs and the rest of a reflector's
 prompt fit into the 4096 tokens that one slot of the embedded model has."""
 
+SCAN_CAP = 60_000
+"""Characters of one output that rules search for ids and words: ten times what any model is
+shown of it (6000), so whatever a model can have read there is found, and an output of many
+megabytes costs no more than one of a page."""
+
 _ROLE_TOKENS = re.compile(
     r"<\|[^|>]{0,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|#{2,}\s*\(?(?:system|assistant|user)[^\n]*",
     re.IGNORECASE,
@@ -39,11 +44,24 @@ def capped(text: str, cap: int = EVIDENCE_CAP) -> str:
     return f"{text[:head]} …[{len(text) - cap} characters left out]… {text[-tail:]}"
 
 
+def for_prompt(text: str, cap: int) -> str:
+    """What a prompt shows of a text of any length: its two ends, made harmless."""
+    return plain(capped(text, cap))
+
+
+def scanned(text: str) -> str:
+    """What rules search of an output: all of it, or the two ends of a very long one."""
+    if len(text) <= SCAN_CAP:
+        return text
+    head = SCAN_CAP * 2 // 3
+    return f"{text[:head]}\n{text[head - SCAN_CAP :]}"
+
+
 def fenced(text: str, *, nonce: str, label: str, cap: int = EVIDENCE_CAP) -> str:
     """The text as one JSON string between marks that carry a nonce.
 
     A text that holds the nonce is an attack on the fence; the nonce is taken out of it.
     """
-    body = capped(plain(text).replace(nonce, "…"), cap)
+    body = for_prompt(text, cap).replace(nonce, "…")
     encoded = json.dumps(body, ensure_ascii=False)
     return f"<data-{nonce} from={json.dumps(label, ensure_ascii=False)}>{encoded}</data-{nonce}>"

@@ -151,6 +151,9 @@ class StepInput(BaseModel):
     description: str = ""
     result: str = ""
     evidence: str = Field(default="", description="beginnings of what its tools returned")
+    refs: list[str] = Field(
+        default_factory=list[str], description="keys of those outputs that are longer"
+    )
 
 
 class StepTask(BaseModel):
