@@ -28,6 +28,18 @@ _KNOB = re.compile(
 )
 """Argument names of how much and when: their numbers are the caller's choice, no claim."""
 
+_PUBLIC_CODE = re.compile(
+    r"(?:^|_)(?:(?:zip|postal|post|country|area|city|state|province|district|region|dial|dialing"
+    r"|calling|currency|lang|language|locale|airport|iata|icao|station|time_?zone|colou?r|hs|iso"
+    r"|http|status|stock)_?codes?|zip|plz|ad_?code|time_?zone|ticker|locale)$"
+    r"|(?:邮政编码|邮编|区号|国家代码|城市代码|行政区划代码|货币代码|语言代码|机场代码|股票代码)$",
+    re.IGNORECASE,
+)
+"""Argument names of codes on public lists: what everybody may know, and no record's own."""
+
+_LONGEST_PUBLIC_CODE = 12
+"""Characters of such a code: a postal code with its extension has ten, a city's up to nine."""
+
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ONE_WORD = re.compile(r"[^\s(){}\[\]<>=*;,\"']{1,64}")
 """What a short id looks like; a program in an argument `code` is none."""
@@ -63,6 +75,8 @@ def _claimed_ids(name: str, value: str) -> list[str]:
     """What of one argument says that it is an id, a number or a code of something there is."""
     spelled = _CAMEL.sub("_", name)
     if _KNOB.search(spelled) and not _ID_ARGUMENT.search(spelled) and value.isdecimal():
+        return []
+    if _PUBLIC_CODE.search(spelled) and len(value) <= _LONGEST_PUBLIC_CODE:
         return []
     is_id = bool(_ID_ARGUMENT.search(spelled) and _ONE_WORD.fullmatch(value))
     candidates = identifiers(value)

@@ -91,6 +91,62 @@ def test_invented_ids_are_found(name: str) -> None:
     assert invented(args, SOURCES) == expected
 
 
+PUBLIC: list[dict[str, JsonValue]] = [
+    {"zip_code": "10115"},
+    {"zipCode": "10115-1234"},
+    {"zip": 10115},
+    {"postcode": "SW1A 1AA"},
+    {"postal_code": "100000"},
+    {"address": {"postalCode": "100000"}},
+    {"country_code": "49"},
+    {"phone_country_code": 86},
+    {"country_calling_code": "+86"},
+    {"area_code": "010"},
+    {"city_code": "101010100"},
+    {"adcode": "110000"},
+    {"currency_code": "978"},
+    {"language_code": "zh-Hans-1"},
+    {"airport_code": "PEK1"},
+    {"timezone": "UTC+0800"},
+    {"stock_code": "600519"},
+    {"邮编": "100000"},
+]
+RECORDED: list[tuple[str, JsonValue]] = [
+    ("order_id", "9917"),
+    ("order_no", "12"),
+    ("order_code", "9917"),
+    ("code", "9917"),
+    ("tracking_no", "SF9917"),
+    ("tracking_code", "SF9917"),
+    ("sku", "B12"),
+    ("sku_code", "B12"),
+    ("product_code", "B12"),
+    ("coupon_code", "SAVE10"),
+    ("promo_code", "A12"),
+    ("discount_code", "A12"),
+    ("verification_code", "123456"),
+    ("phone_code", "123456"),
+    ("user_id", "43"),
+    ("userId", "43"),
+    ("city_id", "43"),
+    ("country_id", "43"),
+    ("timezone_id", "43"),
+    ("zip_code", "6217000010001234567"),
+    ("订单编号", "9917"),
+]
+
+
+@pytest.mark.parametrize("args", PUBLIC, ids=str)
+def test_a_code_that_everybody_may_know_is_not_invented(args: dict[str, JsonValue]) -> None:
+    assert invented(args, SOURCES) == []
+
+
+@pytest.mark.parametrize(("name", "value"), RECORDED)
+def test_what_names_a_record_must_come_from_somewhere(name: str, value: JsonValue) -> None:
+    assert invented({name: value}, SOURCES) == [value]
+    assert invented({name: value}, [f"It is {value}."]) == []
+
+
 CALL = called(outcome=None)
 OLD_OK = called(outcome=OK, output="here")
 OLD_ERROR = called(outcome=ERROR)
