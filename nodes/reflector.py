@@ -143,6 +143,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         attempt=attempt.number,
         retries_left=len(step.attempts) <= settings.retries,
         language=state.language,
+        task=f"{state.goal}\n{step.description}",
     )
     if not asks_critic(step, state.steps, findings, settings, outside=kit.effects):
         return derive(Judgement(findings=findings), subject)

@@ -69,6 +69,7 @@ def _judge(
         attempt=len(state.answer_attempts),
         retries_left=not last,
         language=state.language,
+        task=state.goal,
     )
     # Where nothing was done the answer only tells so, which the rules have just checked.
     asks = settings.reviews_answer and bool(done(steps)) and not state.exhausted

@@ -14,6 +14,7 @@ from typing import cast
 
 from hansei.policies.call_status import call_finding
 from hansei.policies.claims import claimed_actions
+from hansei.policies.condition_hints import condition_hint
 from hansei.policies.conditions import check_condition
 from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
@@ -202,6 +203,7 @@ BUILT_IN: tuple[Check, ...] = (
 def condition_findings(data: CheckInput, *, step: int) -> list[Finding]:
     """Conditions of the goal that concern `step` (0: the answer), where the rules see a fault."""
     found: list[Finding] = []
+    task = f"{data.goal}\n{data.step.description}"
     for condition in _without_tighter_limits(data.conditions):
         if step and step not in condition.steps:
             continue
@@ -213,7 +215,7 @@ def condition_findings(data: CheckInput, *, step: int) -> list[Finding]:
                 Finding(
                     check=name,
                     reason=say("condition_missing", data.language, quote=quote),
-                    hint=say("hint_condition", data.language, quote=quote),
+                    hint=condition_hint(condition, data.language, task=task),
                 )
             )
         elif outcome.state == "broken":

@@ -81,7 +81,7 @@ _REQUEST = re.compile(
     r"帮我|请|查|给我|推荐|对比|比较|\?|？|\bplease\b|\b(?:help|tell|find)\b", re.I
 )
 _CLAUSE = re.compile(r"[^,，。.;；!！?？\n]+[?？]?")
-_CHOOSING = re.compile(
+CHOOSING = re.compile(
     r"挑|选|推荐|对比|比较|建议|适合|\b(?:compare|choose|pick|select|recommend|suggest|best)\b",
     re.I,
 )
@@ -183,7 +183,7 @@ def merge_conditions(
 
 def bind_conditions(conditions: Sequence[Condition], steps: Iterable[Step]) -> list[Condition]:
     """Conditions without steps, bound to the steps that weigh things against each other."""
-    choosing = [s.id for s in steps if _CHOOSING.search(s.description)]
+    choosing = [s.id for s in steps if CHOOSING.search(s.description)]
     return [
         c
         if c.steps or c.kind in {"identifier", "quoted"}

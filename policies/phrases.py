@@ -95,6 +95,22 @@ _PHRASES: dict[str, tuple[str, str]] = {
         'Begin with a clear recommendation for "{quote}", in these words, and the reason that '
         "matters most for it",
     ),
+    "hint_situation": (
+        "针对“{quote}”写明依据里有什么，原样写出这个词；依据里没有，就写没有查到",
+        'Say what the evidence holds about "{quote}", in these words; if it holds nothing, say so',
+    ),
+    "hint_limit": (
+        "写出与“{quote}”对应的数值，只列出符合它的",
+        'State the figure that "{quote}" is about, and name only what keeps it',
+    ),
+    "hint_exclusion": (
+        "按用户的要求“{quote}”去掉相应的内容",
+        'Leave out what the user does not want: "{quote}"',
+    ),
+    "hint_named": (
+        "写明“{quote}”查到了什么，原样写出它；没有查到就照实说",
+        'Say what was found for "{quote}", written as it stands; if nothing was, say so',
+    ),
     "condition_broken": (
         "违反了用户的条件“{quote}”：{found}",
         'The user\'s condition "{quote}" is broken: {found}',

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hansei.policies.condition_hints import condition_hint
 from hansei.policies.drafts import Text
 from hansei.policies.phrases import say
 from hansei.policies.records import (
@@ -63,6 +64,8 @@ class Subject:
     attempt: int = 1
     retries_left: bool = True
     language: Language = "en"
+    task: str = ""
+    """The goal, and the step's task: they tell what a hint should ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +216,7 @@ def _objections(
     for answer in answers:
         condition = by_id.get(answer.condition)
         if condition and not answer.met and not any(condition.quote in hint for hint in hints):
-            hints.append(say("hint_condition", subject.language, quote=condition.quote))
+            hints.append(condition_hint(condition, subject.language, task=subject.task))
     return hints
 
 
