@@ -11,6 +11,7 @@ from hansei.policies.endings import counted, done, undone, unvouched
 from hansei.policies.language import fits_language, language_of
 from hansei.policies.phrases import say
 from hansei.policies.reading import strip_thinking
+from hansei.policies.recital import recital
 from hansei.policies.records import Condition, Finding, Step
 from hansei.policies.text import (
     content_terms,
@@ -136,6 +137,10 @@ def answer_findings(
     if not fits_language(text, language):
         reason = say("wrong_language", language)
         found.append(_veto("answer_language", reason, say("hint_language", language)))
+    words = _recital(text, steps)
+    if words:
+        reason = say("recites", language, words=words[:60])
+        found.append(_veto("recited", reason, say("hint_recites", language)))
     for step in undone(steps):
         if disclosure(text, step, steps) != "disclosed":
             values = {"step": step.description, "reason": told_reason(step, language)}
@@ -151,6 +156,10 @@ def answer_findings(
         return found
     data = CheckInput(goal=goal, step=Step(), result=text, conditions=conditions, language=language)
     return found + condition_findings(data, step=0)
+
+
+def _recital(text: str, steps: Sequence[Step]) -> str:
+    return recital(text, sources=[part for s in steps for part in (s.description, s.result)])
 
 
 def _veto(check: str, reason: str, hint: str) -> Finding:
@@ -200,15 +209,16 @@ def rule_answer(steps: Sequence[Step], language: Language) -> str:
 def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple[str, bool]:
     """The text in a form that hides nothing, and whether the model's text could be kept.
 
-    A blank text, one in the wrong language, one that contradicts a failure, and one that
-    speaks of nothing that was done are replaced by the records. Where a text merely leaves a
-    failure out, plain sentences tell it, and of the text only what speaks of completed steps
-    or owns up is kept: "your parcel is here" does neither.
+    A blank text, one that recites the prompt, one in the wrong language, one that contradicts a
+    failure, and one that speaks of nothing that was done are replaced by the records. Where a
+    text merely leaves a failure out, plain sentences tell it, and of the text only what speaks
+    of completed steps or owns up is kept: "your parcel is here" does neither.
     """
     results = done(steps)
     kinds = {s.id: disclosure(text, s, steps) for s in undone(steps)}
     usable = (
         not is_blank(text)
+        and not _recital(text, steps)
         and fits_language(text, language)
         and "contradicted" not in kinds.values()
     )

@@ -19,6 +19,7 @@ from hansei.policies.conditions import check_condition
 from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
 from hansei.policies.provenance import Owed, is_year, standing_calls
+from hansei.policies.recital import recital
 from hansei.policies.records import Attempt, Condition, Finding, Step, ToolCall
 from hansei.policies.text import identifiers, is_blank, names_id, numbers
 from hansei.policies.words import FindingKind, Language, VerdictSource
@@ -171,6 +172,17 @@ def result_text(data: CheckInput) -> Finding | None:
     return None
 
 
+def recited(data: CheckInput) -> Finding | None:
+    """A text that repeats the lines of the prompt states no result."""
+    sources = [data.goal, *data.inputs, *(scanned(item.output) for item in data.evidence)]
+    words = recital(data.result, task=data.step.description, sources=sources)
+    if not words:
+        return None
+    reason = say("recites", data.language, words=words[:60])
+    hint = say("hint_recites", data.language)
+    return Finding(kind=FindingKind.VETO_RETRY, check="recited", reason=reason, hint=hint)
+
+
 def grounded(data: CheckInput) -> Finding | None:
     """Ids and codes in the result must stand in the evidence, the step or its inputs."""
     sources = [
@@ -194,6 +206,7 @@ BUILT_IN: tuple[Check, ...] = (
     tool_used,
     made_good,
     result_text,
+    recited,
     action_claimed,
     grounded,
 )

@@ -74,6 +74,14 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "Call the tool that does it, or say plainly that it was not done",
     ),
     "blank": ("结果是空的", "The result is empty"),
+    "recites": (
+        "这里重复了给模型的说明（“{words}”），不是结果",
+        'This repeats the instructions to the model ("{words}") and is no result',
+    ),
+    "hint_recites": (
+        "只写内容本身，不要重复任务、说明或给出的格式",
+        "Write only the content itself; repeat neither the task nor the instructions",
+    ),
     "cut": ("结果在中途被截断", "The result was cut off in the middle"),
     "hint_cut": ("写得更短，只写结果", "Be shorter and state only the result"),
     "ungrounded": (
