@@ -1,8 +1,10 @@
 """What a user can set, with the defaults of the mission, and the bound that follows from it."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from hansei.policies.plain_model import PlainModel
 
 ReflectionMode = Literal["always", "flagged", "on_signal", "auto", "never"]
 """When the reflector's model looks at a step (row P11)."""
@@ -14,12 +16,16 @@ Count = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[int, Field(strict=True, ge=1)]
 
 
-class Settings(BaseModel):
+class Settings(PlainModel):
     """Settings of an agent; as the context of a run, what it sets overrides them for that run.
 
     A limit of 0 means none allowed; `None` means no limit, where it is allowed.
+
+    Raises:
+        UserError: There is no such setting, or it cannot have that value; it is a ValueError too.
     """
 
+    what: ClassVar[str] = "setting"
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reflection: ReflectionMode = Field(

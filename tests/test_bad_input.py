@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from cli_helpers import hansei, refused
 from cli_scenes import endpoint
-from pydantic import ValidationError
 from scripted_model import ScriptedChatModel
 from scripted_server import Reply, ScriptedServer
 
@@ -173,7 +172,7 @@ def test_a_reflection_that_does_not_exist_is_refused(server: ScriptedServer) -> 
 )
 def test_a_setting_that_cannot_be_is_refused_by_the_library(given: dict[str, object]) -> None:
     (name,) = given
-    with pytest.raises(ValidationError, match=name):
+    with pytest.raises(UserError, match=name):
         Settings.model_validate(given)
 
 
@@ -181,7 +180,7 @@ def test_a_setting_of_one_run_that_cannot_be_is_refused() -> None:
     model = ScriptedChatModel()
     wrong: Any = {"max_steps": 0}
     agent = create_plan_execute_agent(model, shop_tools())
-    with pytest.raises(ValueError, match="max_steps"):
+    with pytest.raises(UserError, match="'max_steps' cannot be 0: it must be a whole number"):
         agent.invoke(AgentInput(goal="look it up"), context=wrong)
     assert model.count() == 0
 

@@ -3,10 +3,14 @@
 The bound itself is held in test_bound.py.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
+from cli_helpers import one_sentence
 from pydantic import ValidationError
 
-from hansei import Settings
+from hansei import Settings, UserError
 
 DEFAULTS = {
     "reflection": "always",
@@ -55,8 +59,50 @@ def test_defaults() -> None:
     ],
 )
 def test_nonsense_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValidationError):
+    (name,) = wrong
+    build: Callable[..., Settings] = Settings
+    for refuse in (partial(build, **wrong), partial(Settings.model_validate, wrong)):
+        with pytest.raises(UserError) as caught:
+            refuse()
+        assert isinstance(caught.value, ValueError)
+        assert repr(name) in one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            {"max_steps": 0},
+            "The setting 'max_steps' cannot be 0: it must be a whole number, 1 or more.",
+        ),
+        (
+            {"call_budget": True},
+            "The setting 'call_budget' cannot be True: "
+            "it must be a whole number, 0 or more, or None.",
+        ),
+        (
+            {"deadline": 0},
+            "The setting 'deadline' cannot be 0: it must be a number above 0, or None.",
+        ),
+        (
+            {"goal_blind": "perhaps"},
+            "The setting 'goal_blind' cannot be 'perhaps': it must be True or False.",
+        ),
+        (
+            {"language": "fr"},
+            "The setting 'language' cannot be 'fr': it must be one of auto, zh, en.",
+        ),
+        (
+            {"max_step": 2},
+            "There is no setting 'max_step' (did you mean 'max_steps'?); there are: "
+            f"{', '.join(DEFAULTS)}.",
+        ),
+    ],
+)
+def test_what_is_allowed_is_said(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(UserError) as caught:
         Settings.model_validate(wrong)
+    assert str(caught.value) == said
 
 
 def test_zero_means_none_allowed() -> None:

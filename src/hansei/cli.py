@@ -19,7 +19,6 @@ from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 import typer
 from langchain_core.runnables import RunnableConfig
-from pydantic import ValidationError
 from rich.console import Console
 
 from hansei.graphs.checkpoints import open_checkpointer
@@ -85,18 +84,9 @@ def parse_settings(reflection: str, assignments: list[str]) -> Settings:
         try:
             values[name.strip()] = json.loads(text)
         except ValueError:
-            values[name.strip()] = text
-    try:
-        return Settings.model_validate(values)
-    except ValidationError as exc:
-        first = exc.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            known = ", ".join(Settings.model_fields)
-            msg = f"There is no setting {name!r}; there are: {known}."
-        else:
-            msg = f"The setting {name!r} cannot be {first['input']!r}: {first['msg']}."
-        raise UserError(msg) from exc
+            # What the settings call it, where JSON says null.
+            values[name.strip()] = None if text == "None" else text
+    return Settings.model_validate(values)
 
 
 ThreadOption = Annotated[
