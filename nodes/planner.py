@@ -13,7 +13,7 @@ from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
-from hansei.policies.errors import EndpointError
+from hansei.policies.errors import EndpointError, UserError
 from hansei.policies.goals import checked_goal
 from hansei.policies.language import asked_language
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
@@ -48,6 +48,13 @@ def choose_goal(state: AgentState) -> tuple[str, str]:
     goal, asked = state.goal, state.asked
     if last is not None and new_message and (not goal.strip() or goal == state.asked_goal):
         goal, asked = last.text, last.id or ""
+    if not goal.strip() and not humans:
+        # LangGraph drops the keys that a graph does not know, so a misspelt one shows only here.
+        msg = (
+            "The goal is empty; say in a sentence what is to be done, as "
+            '{"goal": "…"} or {"messages": […]} with a human message (other keys are not read).'
+        )
+        raise UserError(msg)
     return checked_goal(goal), asked
 
 

@@ -2,13 +2,14 @@
 
 import operator
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from hansei.policies.budget import Spent
+from hansei.policies.plain_model import PlainModel
 from hansei.policies.records import (
     AnswerAttempt,
     Condition,
@@ -95,8 +96,11 @@ def add_usage(
     return total
 
 
-class AgentInput(BaseModel):
+class AgentInput(PlainModel):
     """What a run is started with: a goal, or messages whose last human one is the goal."""
+
+    what: ClassVar[str] = "input field"
+    model_config = ConfigDict(extra="forbid")
 
     goal: str = Field(default="", description="What to do, in your own words.")
     messages: list[AnyMessage] = Field(
@@ -105,8 +109,10 @@ class AgentInput(BaseModel):
     )
 
 
-class AgentState(BaseModel):
+class AgentState(PlainModel):
     """Everything a run knows. What is not in here does not survive a crash."""
+
+    what: ClassVar[str] = "state field"
 
     state_version: int = STATE_VERSION
     goal: str = ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_helpers import hansei, refused
+from cli_helpers import hansei, one_sentence, refused
 from cli_scenes import endpoint
 from scripted_model import ScriptedChatModel
 from scripted_server import Reply, ScriptedServer
@@ -66,6 +66,29 @@ def test_an_empty_goal_is_refused_by_the_library(given: Any) -> None:
     agent = create_plan_execute_agent(ScriptedChatModel(), shop_tools())
     with pytest.raises(UserError, match="The goal is empty"):
         agent.invoke(given)
+
+
+@pytest.mark.parametrize("given", [{"gaol": "look it up"}, {}, {"messages": []}])
+def test_where_the_goal_must_stand_is_said(given: Any) -> None:
+    agent = create_plan_execute_agent(ScriptedChatModel(), shop_tools())
+    with pytest.raises(UserError) as caught:
+        agent.invoke(given)
+    assert '{"goal": "…"} or {"messages": […]}' in one_sentence(str(caught.value))
+    assert "other keys are not read" in str(caught.value)
+
+
+def test_a_misspelt_key_of_the_input_is_named() -> None:
+    build: Callable[..., AgentInput] = AgentInput
+    with pytest.raises(UserError, match=r"no input field 'gaol' \(did you mean 'goal'\?\)"):
+        build(gaol="look it up")
+
+
+def test_a_goal_that_is_no_text_is_refused() -> None:
+    model = ScriptedChatModel()
+    wrong: Any = {"goal": 3}
+    with pytest.raises(UserError, match="'goal' cannot be 3: it must be text"):
+        create_plan_execute_agent(model, shop_tools()).invoke(wrong)
+    assert model.count() == 0
 
 
 def test_a_goal_of_a_megabyte_is_refused_by_the_command(server: ScriptedServer) -> None:
