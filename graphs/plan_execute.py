@@ -22,6 +22,14 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Send
 
+from hansei.graphs.arguments import (
+    check_checks,
+    check_models,
+    check_settings,
+    check_stores,
+    checked_tools,
+    undeclared_effects,
+)
 from hansei.nodes import bodies
 from hansei.nodes.kit import Kit
 from hansei.nodes.models import ModelPort, capabilities_of
@@ -32,7 +40,7 @@ from hansei.policies.progress import next_node
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentInput, AgentState, StepTask
 from hansei.policies.words import ROLES, Role
-from hansei.tools.declared import check_tools, is_declared, tool_effect, tool_is_volatile
+from hansei.tools.declared import tool_effect, tool_is_volatile
 
 logger = logging.getLogger(__name__)
 
@@ -91,10 +99,15 @@ def create_plan_execute_agent(
         `Settings` as `context` overrides settings for that run.
 
     Raises:
-        UserError: Two tools share a name, a role has no model, or a declaration is wrong.
+        UserError: An argument is not what it must be, two tools share a name, a role has no model
+            or does not exist, or a declaration is wrong.
     """
+    check_models(model, critic)
+    check_settings(settings)
+    check_checks(checks)
+    check_stores(checkpointer, store)
     chosen = settings or Settings()
-    kit = _kit(model, tools, critic=critic, settings=chosen, checks=checks)
+    kit = _kit(model, checked_tools(tools), critic=critic, settings=chosen, checks=checks)
     graph = build_graph(kit)
     compiled = graph.compile(
         checkpointer=checkpointer, store=store or InMemoryStore(), name="hansei"
@@ -174,16 +187,11 @@ def _kit(
     settings: Settings,
     checks: Sequence[Check],
 ) -> Kit:
-    check_tools(tools)
     load_all()
     by_name = {tool.name: tool for tool in tools}
-    undeclared = [tool.name for tool in tools if not is_declared(tool)]
+    undeclared = undeclared_effects(tools)
     if undeclared:
-        logger.warning(
-            "no effect is declared for %s; each counts as once "
-            '(declare metadata={"hansei": {"effect": "read"}} where a tool only reads)',
-            ", ".join(undeclared),
-        )
+        logger.warning("%s", undeclared)
     return Kit(
         models=_ports(model, critic),
         tools=by_name,
@@ -217,5 +225,7 @@ def _model_of(model: BaseChatModel | Mapping[Role, BaseChatModel], role: Role) -
         if chosen is not None:
             return chosen
     given = ", ".join(model) or "none"
-    msg = f"no model is given for the role {role} (given: {given}); add one, or pass a single model"
+    msg = (
+        f"No model is given for the role {role} (given: {given}); add one, or pass a single model."
+    )
     raise UserError(msg)
