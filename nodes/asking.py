@@ -31,6 +31,8 @@ class Asked(Generic[T]):
     raw: str = ""
     """The replies so far, each shortened, one a line."""
     failure: str = ""
+    advice: str = ""
+    """What to do about the failure."""
     refused: str = ""
 
     @property
@@ -123,7 +125,9 @@ def ask_structured(
             # A reply that could be read, if not fully used, is better than none.
             if best.value is not None:
                 return best
-            return Asked(failure=reply.failure, refused=reply.refused, raw=asked.raw)
+            return Asked(
+                failure=reply.failure, advice=reply.advice, refused=reply.refused, raw=asked.raw
+            )
         raw = "\n".join(part for part in (asked.raw, reply.text[:KEPT]) if part)
         text = strip_thinking(reply.text)
         value = read_object(reply.text, model, truncated=reply.truncated, foreign=foreign)

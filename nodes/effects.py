@@ -51,6 +51,8 @@ class ModelReply:
     truncated: bool = False
     failure: str = ""
     """The endpoint failed: one plain phrase without secrets."""
+    advice: str = ""
+    """What to do about the failure, for whoever runs the model."""
     refused: str = ""
     """A budget forbade the call: which one."""
 

@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-import httpx
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable
 from langgraph.errors import GraphBubbleUp
-from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+from openai import APIStatusError
 
 from hansei.nodes.effects import ModelCall, ModelReply, RequestedCall
+from hansei.nodes.failures import JUNK, failure_of
 from hansei.policies.narrow import as_mapping
 from hansei.policies.records import RoleUsage
 
@@ -37,9 +37,6 @@ models that write calls as text or not at all."""
 
 _REFUSED_STATUS = frozenset({400, 404, 405, 415, 422, 501})
 """Answers that mean "not this way": the next method is tried, and this one never again."""
-
-_JUNK = (ValueError, TypeError, IndexError, KeyError, AttributeError)
-"""What langchain-openai raises when a 200 is no chat completion; asked again once."""
 
 
 @dataclass
@@ -130,27 +127,15 @@ class ModelPort:
                 self._can.methods.remove(method)
             logger.info("the endpoint does not take %s; using %s", method, self._can.methods[0])
             return "method"
-        junk = isinstance(exc, _JUNK) and not isinstance(exc, NotImplementedError)
+        junk = isinstance(exc, JUNK) and not isinstance(exc, NotImplementedError)
         if junk and again:
             logger.warning("the endpoint's reply is no chat completion; asking once more")
             return "junk"
-        logger.warning("a model call of the %s failed: %s", call.role, describe_failure(exc))
-        return ModelReply(failure=describe_failure(exc))
-
-
-def describe_failure(exc: BaseException) -> str:
-    """One plain phrase for a failed call, without bodies, which may echo keys."""
-    if isinstance(exc, APIStatusError):
-        return f"HTTP {exc.status_code}"
-    if isinstance(exc, APITimeoutError | TimeoutError | httpx.TimeoutException):
-        return "no answer in time"
-    if isinstance(exc, APIConnectionError | ConnectionError | httpx.TransportError):
-        return "the endpoint cannot be reached"
-    if isinstance(exc, OpenAIError):
-        return type(exc).__name__
-    if isinstance(exc, _JUNK):
-        return f"the reply is no chat completion ({type(exc).__name__})"
-    return type(exc).__name__
+        failure = failure_of(exc, openai_compatible=hasattr(self._model, "openai_api_base"))
+        logger.warning("a model call of the %s failed: %s", call.role, failure.phrase)
+        # May hold what the phrase must not, so only for those who ask for it.
+        logger.debug("the failed call of the %s", call.role, exc_info=exc)
+        return ModelReply(failure=failure.phrase, advice=failure.advice)
 
 
 def _cut_message(exc: Exception) -> str | None:

@@ -109,10 +109,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         last_resort=lambda text: _spoken(text, goal),
     )
     if reply.failure:
-        msg = (
-            f"The planner's model failed: {reply.failure}. "
-            "Check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name, then run again."
-        )
+        msg = f"The planner's model failed: {reply.failure}. {reply.advice}."
         raise EndpointError(msg)
     question, asked = _question(state, goal, asked)
     decided = _decide(reply, goal, context, settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -251,14 +252,42 @@ def test_an_endpoint_that_is_not_there_is_an_error_of_the_library(nobody_there: 
         agent.invoke(AgentInput(goal="look it up"))
 
 
-@pytest.mark.parametrize(("status", "said"), [(401, "HTTP 401"), (404, "HTTP 404")])
-def test_a_key_or_a_name_that_is_wrong_is_said(
-    status: int, said: str, server: ScriptedServer
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "OPENAI_API_KEY"),
+        (404, "HANSEI_MODEL"),
+        (429, "rate limit"),
+        (500, "fault of its own"),
+    ],
+)
+def test_what_to_do_about_an_endpoint_that_fails_is_said(
+    status: int, advice: str, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.script("planner", Reply("sk-secret is wrong", status=status))
     line = refused(hansei("run", "look it up", "--json"), 7)
-    assert said in line
+    assert f"HTTP {status}" in line
+    assert advice in line
     assert "secret" not in line
+
+
+def test_an_endpoint_that_is_none_is_said(server: ScriptedServer) -> None:
+    server.script("planner", Reply(raw_body=b"<html>hello</html>"))
+    assert "no OpenAI-compatible API" in refused(hansei("run", "look it up", "--json"), 7)
+
+
+def test_an_exception_of_a_model_of_the_users_is_told_as_that(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = ScriptedChatModel()
+    model.script("planner", Reply(fail_with=RuntimeError("sk-secret: out of memory")))
+    with caplog.at_level(logging.INFO), pytest.raises(EndpointError) as caught:
+        create_plan_execute_agent(model, shop_tools()).invoke(AgentInput(goal="look it up"))
+    line = one_sentence(str(caught.value))
+    assert "RuntimeError" in line
+    assert "handed in" in line
+    assert "OPENAI" not in line
+    assert "secret" not in line + caplog.text
 
 
 # the database
