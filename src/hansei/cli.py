@@ -19,8 +19,8 @@ from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 import typer
 from langchain_core.runnables import RunnableConfig
-from rich.console import Console
 
+from hansei.console import console, print_json, say_plainly
 from hansei.graphs.checkpoints import open_checkpointer
 from hansei.graphs.plan_execute import Agent, create_plan_execute_agent
 from hansei.interrupt import INTERRUPTED, stops_at_once
@@ -47,7 +47,7 @@ app.add_typer(model_app, name="model")
 
 
 def _stop(message: str, code: int) -> NoReturn:
-    Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+    say_plainly(message, stderr=True)
     raise typer.Exit(code)
 
 
@@ -132,14 +132,14 @@ def _run(
     # Before a database is made or a model is loaded for it.
     text = checked_goal(sys.stdin.read() if goal == "-" else goal)
     loaded = load_tools(tools)
-    console = Console(stderr=as_json, quiet=as_json, soft_wrap=True)
+    out = console(quiet=as_json)
     with open_checkpointer(db or default_database()) as saver:
         model, critic = chat_model(), chat_model(role="reflector")
         agent = create_plan_execute_agent(
             model, loaded, critic=critic, settings=settings, checkpointer=saver
         )
         config: RunnableConfig = {"configurable": {"thread_id": thread_id(thread)}}
-        trace = Trace(console)
+        trace = Trace(out)
         command = shlex.join(["hansei", "show", thread, *(["--db", str(db)] if db else [])])
         with stops_at_once(f"Stopped; `{command}` shows what was done."):
             for chunk in agent.stream(
@@ -152,10 +152,9 @@ def _run(
         raise HanseiError(msg)
     code = EXIT_CODES[state.status]
     if as_json:
-        report = run_report(state, thread=thread)
-        sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+        print_json(run_report(state, thread=thread))
     else:
-        print_ending(console, state, exit_code=code, thread=thread)
+        print_ending(out, state, exit_code=code, thread=thread)
     return code
 
 
@@ -178,12 +177,11 @@ def show(
 
         state = _load(thread, db)
         if as_json:
-            report = run_report(state, thread=thread)
-            sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+            print_json(run_report(state, thread=thread))
             return 0
-        console = Console(soft_wrap=True)
-        print_run(console, state)
-        print_ending(console, state, exit_code=EXIT_CODES[state.status], thread=thread)
+        out = console()
+        print_run(out, state)
+        print_ending(out, state, exit_code=EXIT_CODES[state.status], thread=thread)
         return 0
 
     _guarded(body)
@@ -205,7 +203,7 @@ def why(
             known = ", ".join(str(i) for i in state.order) or "none"
             msg = f"The run has no step {step}; its steps are: {known}."
             raise UserError(msg)
-        print_why(Console(soft_wrap=True), state.steps[step])
+        print_why(console(), state.steps[step])
         return 0
 
     _guarded(body)
@@ -241,7 +239,7 @@ def model_pull() -> None:
 
         with progress_bar() as progress:
             path = pull(progress=progress)
-        Console(soft_wrap=True).print(f"The model is at {path}.", markup=False, highlight=False)
+        say_plainly(f"The model is at {path}.")
         return 0
 
     _guarded(body)
@@ -263,7 +261,7 @@ def model_serve(
                 f"OPENAI_BASE_URL={endpoint.base_url}",
                 f"HANSEI_MODEL={endpoint.model_name}",
             ):
-                Console(soft_wrap=True).print(line, markup=False, highlight=False)
+                say_plainly(line)
 
         with progress_bar() as progress:
             serve(port=port, progress=progress, on_ready=tell)
