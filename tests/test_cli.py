@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_helpers import CLI, Done, hansei, program
+from cli_helpers import CLI, Done, hansei, one_sentence, program, refused
 from cli_scenes import all_failing, endpoint, partly_failing, report, run
 from scripted_server import ScriptedServer, call_then_say, plan, verdict
 
@@ -145,6 +145,33 @@ def test_reflection_never_asks_no_reflector(server: ScriptedServer) -> None:
     assert data["answer"].startswith("It is 42.")
     assert "Not reviewed, by your settings" in data["answer"]
     assert data["bound"] == worst_case_calls(Settings(reflection="never"))
+
+
+# the log
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_tool_that_declares_no_effect_is_named(
+    more: tuple[str, ...], server: ScriptedServer, tmp_path: Path
+) -> None:
+    tools = (tmp_path / "my_tools.py").read_text()
+    (tmp_path / "my_tools.py").write_text(tools.replace("lookup.metadata", "ignored"))
+    done = run(*more)
+    assert done.code == 0
+    assert "No effect is declared for lookup" in one_sentence(done.stderr)
+
+
+def test_a_level_of_the_log_that_is_none_is_refused(tmp_path: Path) -> None:
+    done = program(CLI, "show", "mine", home=tmp_path, HANSEI_LOG="loud")
+    said = refused(Done(done.returncode, done.stdout, done.stderr), 2)
+    assert said.startswith("HANSEI_LOG is 'loud', which is no level: use DEBUG,")
+
+
+@pytest.mark.parametrize("level", ["", "debug", "INFO"])
+def test_a_level_of_the_log_is_taken(level: str, server: ScriptedServer, tmp_path: Path) -> None:
+    done = program(CLI, "show", "mine", "--db", "no.db", home=tmp_path, HANSEI_LOG=level)
+    assert done.returncode == 2
+    assert "There is no database no.db" in done.stderr
 
 
 # what people see

@@ -21,6 +21,7 @@ import typer
 from langchain_core.runnables import RunnableConfig
 
 from hansei.console import console, print_json, say_plainly
+from hansei.graphs.arguments import undeclared_effects
 from hansei.graphs.checkpoints import open_checkpointer
 from hansei.graphs.plan_execute import Agent, create_plan_execute_agent
 from hansei.interrupt import INTERRUPTED, stops_at_once
@@ -34,6 +35,9 @@ from hansei.policies.words import RunStatus
 
 WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED = 2, 7, 1
 """Exit codes that do not come from a run's status."""
+
+LOG_LEVEL = "ERROR"
+"""Level of the log where HANSEI_LOG names none: the trace tells people what they need."""
 
 logger = logging.getLogger(__name__)
 
@@ -132,6 +136,9 @@ def _run(
     # Before a database is made or a model is loaded for it.
     text = checked_goal(sys.stdin.read() if goal == "-" else goal)
     loaded = load_tools(tools)
+    if undeclared := undeclared_effects(loaded):
+        # Also where the log is off, since it changes what a run may repeat.
+        say_plainly(undeclared, stderr=True)
     out = console(quiet=as_json)
     with open_checkpointer(db or default_database()) as saver:
         model, critic = chat_model(), chat_model(role="reflector")
@@ -290,7 +297,13 @@ def _guarded(body: Callable[[], int]) -> NoReturn:
 
 def main() -> None:
     """Entry point of the `hansei` command."""
-    logging.basicConfig(level=os.environ.get("HANSEI_LOG", "ERROR").upper())
+    given = os.environ.get("HANSEI_LOG", "").strip()
+    level = logging.getLevelNamesMapping().get(given.upper() or LOG_LEVEL)
+    if level is None:
+        known = "DEBUG, INFO, WARNING, ERROR or CRITICAL"
+        say_plainly(f"HANSEI_LOG is {given!r}, which is no level: use {known}.", stderr=True)
+        sys.exit(WRONG_USE)
+    logging.basicConfig(level=level)
     app()
 
 
