@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from cli_scenes import all_failing, endpoint, partly_failing, report, run
 from scripted_server import ScriptedServer, call_then_say, plan, verdict
 
 from hansei import Settings, worst_case_calls
+from hansei.cli import FOR_THE_OPERATOR, UNEXPECTED, WRONG_USE
+from hansei.interrupt import INTERRUPTED
+from hansei.policies.endings import EXIT_CODES
 
 KEYS = {"status", "answer", "steps", "reflections", "usage", "bound"}
 """What every user of `--json` may rely on."""
@@ -197,3 +202,30 @@ def test_without_a_command_the_help_is_shown() -> None:
     done = hansei()
     for command in ("run", "show", "why", "model"):
         assert command in done.stdout + done.stderr
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal in which the help breaks no line."""
+    monkeypatch.setenv("COLUMNS", "1000")
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help")])
+def test_the_help_tells_every_exit_code(arguments: tuple[str, ...]) -> None:
+    said = hansei(*arguments).stdout
+    words = {*EXIT_CODES.values(), WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED, INTERRUPTED}
+    for code in words:
+        assert re.search(rf"\b{code} \w", said[said.index("Exit codes:") :]), code
+
+
+@pytest.mark.usefixtures("wide")
+def test_the_help_tells_defaults_and_the_names_of_settings() -> None:
+    said = hansei("run", "--help").stdout
+    assert "threads.db" in said
+    for name in Settings.model_fields:
+        assert name in said, name
+
+
+def test_the_version_is_told() -> None:
+    assert hansei("--version") == Done(0, f"hansei {version('hansei')}\n", "")

@@ -98,6 +98,12 @@ def test_why_tells_what_led_to_a_status(server: ScriptedServer) -> None:
         assert text in bad.stdout, text
 
 
+def test_why_tells_a_step_as_json_too(server: ScriptedServer) -> None:
+    partly_failing(server)
+    steps = report(run("--json"), 3)["steps"]
+    assert report(hansei("why", "mine", "2", "--db", "runs.db", "--json")) == steps[1]
+
+
 def test_why_shows_a_reply_that_could_not_be_read(server: ScriptedServer) -> None:
     server.script("reflector", "Looks fine, I think.")
     report(run("--json"), 3)

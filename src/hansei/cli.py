@@ -7,7 +7,6 @@ human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
 # LangGraph's signature of stream holds types that it does not name.
 # pyright: reportUnknownMemberType=false
 
-import json
 import logging
 import os
 import shlex
@@ -15,11 +14,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
-from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+from uuid import uuid4
 
 import typer
 from langchain_core.runnables import RunnableConfig
 
+from hansei.assignments import SETTING_NAMES, parse_settings
 from hansei.console import console, print_json, say_plainly
 from hansei.graphs.arguments import undeclared_effects
 from hansei.graphs.checkpoints import open_checkpointer
@@ -31,7 +31,7 @@ from hansei.policies.goals import checked_goal
 from hansei.policies.narrow import as_mapping
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput, AgentState
-from hansei.policies.words import RunStatus
+from hansei.threads import default_database, load_state, thread_id
 
 WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED = 2, 7, 1
 """Exit codes that do not come from a run's status."""
@@ -41,10 +41,22 @@ LOG_LEVEL = "ERROR"
 
 logger = logging.getLogger(__name__)
 
+EXIT_HELP = "\n\n".join(
+    (
+        "Exit codes:",
+        "0 complete; 1 unexpected; 2 wrong use;",
+        "3 partial: something failed or nobody vouches for it;",
+        "4 failed: nothing that counts succeeded; 5 exhausted: a budget ended the run;",
+        "6 needs a human; 7 for the operator: endpoint, key, database; 130 Ctrl-C.",
+    )
+)
+"""Shown below the help; blank lines, since the help joins all others."""
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     help="An agent that looks back after every step, and says what nobody verified.",
+    epilog=EXIT_HELP,
 )
 model_app = typer.Typer(no_args_is_help=True, help="The embedded model.")
 app.add_typer(model_app, name="model")
@@ -55,51 +67,40 @@ def _stop(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def default_database() -> Path:
-    """Where runs are kept when no file is named."""
-    from platformdirs import user_state_path
-
-    return user_state_path("hansei") / "threads.db"
-
-
-def thread_id(name: str) -> str:
-    """The thread's UUID: the name itself where it is one, else one made from it.
-
-    LangGraph Studio only takes UUIDs, so every thread gets one.
-    """
-    try:
-        return str(UUID(name))
-    except ValueError:
-        return str(uuid5(NAMESPACE_URL, f"hansei:{name}"))
-
-
-def parse_settings(reflection: str, assignments: list[str]) -> Settings:
-    """Settings from the command line.
-
-    Raises:
-        UserError: A name does not exist, or a value is out of range.
-    """
-    values: dict[str, object] = {"reflection": reflection}
-    for item in assignments:
-        name, sep, text = item.partition("=")
-        if not sep:
-            msg = f"--set takes name=value, and {item!r} was given."
-            raise UserError(msg)
-        try:
-            values[name.strip()] = json.loads(text)
-        except ValueError:
-            # What the settings call it, where JSON says null.
-            values[name.strip()] = None if text == "None" else text
-    return Settings.model_validate(values)
-
-
 ThreadOption = Annotated[
     str | None, typer.Option("--thread", help="Name or UUID of the thread; new when left out.")
 ]
-DatabaseOption = Annotated[Path | None, typer.Option("--db", help="SQLite file with the threads.")]
+DatabaseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--db", help="SQLite file with the threads.", show_default=str(default_database())
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-@app.command()
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        say_plainly(f"hansei {version('hansei')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_tell_version, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """An agent that looks back after every step, and says what nobody verified."""
+
+
+@app.command(epilog=EXIT_HELP)
 def run(
     goal: Annotated[
         str, typer.Argument(help="What to do, in your own words; - reads it from stdin.")
@@ -109,13 +110,17 @@ def run(
     ] = "shop",
     thread: ThreadOption = None,
     db: DatabaseOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
     reflection: Annotated[
         str, typer.Option(help="always, flagged, on_signal, auto or never.")
     ] = "always",
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Another setting, as name=value; may be repeated."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help=f"Another setting; may be repeated. Names: {SETTING_NAMES}.",
+        ),
     ] = None,
 ) -> None:
     """Run one goal and watch it."""
@@ -174,7 +179,7 @@ def _state(agent: Agent, config: RunnableConfig) -> AgentState | None:
 def show(
     thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
     db: DatabaseOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the last run of a thread."""
 
@@ -182,7 +187,7 @@ def show(
         from hansei.report import run_report
         from hansei.trace import print_ending, print_run
 
-        state = _load(thread, db)
+        state = load_state(thread, db)
         if as_json:
             print_json(run_report(state, thread=thread))
             return 0
@@ -199,41 +204,26 @@ def why(
     thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
     step: Annotated[int, typer.Argument(help="Number of the step.")],
     db: DatabaseOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Explain why a step has the status it has."""
 
     def body() -> int:
+        from hansei.report import step_report
         from hansei.trace import print_why
 
-        state = _load(thread, db)
+        state = load_state(thread, db)
         if step not in state.steps:
             known = ", ".join(str(i) for i in state.order) or "none"
             msg = f"The run has no step {step}; its steps are: {known}."
             raise UserError(msg)
-        print_why(console(), state.steps[step])
+        if as_json:
+            print_json(step_report(state.steps[step]))
+        else:
+            print_why(console(), state.steps[step])
         return 0
 
     _guarded(body)
-
-
-def _load(thread: str, db: Path | None) -> AgentState:
-    """The state of a thread, read without a model.
-
-    Raises:
-        UserError: There is no such thread.
-    """
-    path = db or default_database()
-    if not path.exists():
-        msg = f"There is no database {path}; run something first, or give its file with --db."
-        raise UserError(msg)
-    with open_checkpointer(path) as saver:
-        found = saver.get_tuple({"configurable": {"thread_id": thread_id(thread)}})
-        values: object = found.checkpoint["channel_values"] if found else None
-    if not isinstance(values, dict) or not values:
-        msg = f"There is no thread {thread!r} in {path}."
-        raise UserError(msg)
-    known = {k: v for k, v in values.items() if k in AgentState.model_fields}
-    return AgentState.model_validate(known)
 
 
 @model_app.command("pull")
@@ -307,4 +297,4 @@ def main() -> None:
     app()
 
 
-__all__ = ["RunStatus", "app", "main"]
+__all__ = ["app", "main"]

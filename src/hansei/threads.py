@@ -1,0 +1,46 @@
+"""Threads of the command line: their names, their database, and what stands in it."""
+
+from pathlib import Path
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from hansei.graphs.checkpoints import open_checkpointer
+from hansei.policies.errors import UserError
+from hansei.policies.state import AgentState
+
+
+def default_database() -> Path:
+    """Where runs are kept when no file is named."""
+    from platformdirs import user_state_path
+
+    return user_state_path("hansei") / "threads.db"
+
+
+def thread_id(name: str) -> str:
+    """The thread's UUID: the name itself where it is one, else one made from it.
+
+    LangGraph Studio only takes UUIDs, so every thread gets one.
+    """
+    try:
+        return str(UUID(name))
+    except ValueError:
+        return str(uuid5(NAMESPACE_URL, f"hansei:{name}"))
+
+
+def load_state(thread: str, db: Path | None) -> AgentState:
+    """The state of a thread, read without a model.
+
+    Raises:
+        UserError: There is no such thread.
+    """
+    path = db or default_database()
+    if not path.exists():
+        msg = f"There is no database {path}; run something first, or give its file with --db."
+        raise UserError(msg)
+    with open_checkpointer(path) as saver:
+        found = saver.get_tuple({"configurable": {"thread_id": thread_id(thread)}})
+        values: object = found.checkpoint["channel_values"] if found else None
+    if not isinstance(values, dict) or not values:
+        msg = f"There is no thread {thread!r} in {path}."
+        raise UserError(msg)
+    known = {k: v for k, v in values.items() if k in AgentState.model_fields}
+    return AgentState.model_validate(known)
