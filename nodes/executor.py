@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from hansei.nodes.effects import Body, ModelCall, ModelReply, RequestedCall, ask_model, ask_recall
 from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
+from hansei.policies.budget import budget_told
 from hansei.policies.fencing import capped, for_prompt, plain
 from hansei.policies.phrases import say
 from hansei.policies.provenance import canonical
@@ -93,7 +94,7 @@ def decide(
     """Where one reply of the model leads: a pure function."""
     step, attempt, language = task.step, task.step.last_attempt, task.language
     if reply.refused:
-        return fault(step, Fault.BUDGET, reply.refused)
+        return fault(step, Fault.BUDGET, budget_told(reply.refused, language))
     if reply.failure:
         return fault(step, Fault.ENDPOINT, say("fault_endpoint", language, reason=reply.failure))
     text = stated(strip_thinking(reply.text).strip())

@@ -11,6 +11,7 @@ from hansei.nodes.asking import Asked, ask_structured, closed_schema
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
+from hansei.policies.budget import budget_told
 from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
 from hansei.policies.errors import EndpointError, UserError
@@ -125,7 +126,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
 def _decide(reply: Asked[PlanDraft], goal: str, context: LintContext, settings: Settings) -> Update:
     language = context.language
     if reply.refused:
-        return {"exhausted": reply.refused}
+        return {"exhausted": budget_told(reply.refused, language)}
     draft = reply.value
     if is_small_talk(goal):
         # There is no work in it, whatever steps a model makes up.

@@ -13,6 +13,7 @@ from hansei.nodes.effects import Body, side_by_side
 from hansei.nodes.executor import whole_output
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
+from hansei.policies.budget import budget_told
 from hansei.policies.checks import CheckInput, Evidence, run_checks
 from hansei.policies.fencing import fenced, scanned
 from hansei.policies.modes import asks_critic
@@ -226,11 +227,12 @@ def ask_critic(
     )
     if asked.value is not None:
         return asked.value
-    if asked.failure or asked.refused:
-        reason = say("reflector_down", language, reason=asked.failure or asked.refused)
+    refused = budget_told(asked.refused, language)
+    if asked.failure or refused:
+        reason = say("reflector_down", language, reason=asked.failure or refused)
     else:
         reason = say("reflector_unreadable", language, reason=asked.reason)
-    return Unjudged(reason=reason, raw=asked.raw, refused=asked.refused)
+    return Unjudged(reason=reason, raw=asked.raw, refused=refused)
 
 
 def _labelled_verdict(text: str) -> ReflectorReply | None:

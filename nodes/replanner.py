@@ -10,6 +10,7 @@ from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.planner import step_fields
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.nodes.reviewer import in_order
+from hansei.policies.budget import budget_told
 from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
 from hansei.policies.endings import done
 from hansei.policies.fencing import plain
@@ -57,7 +58,8 @@ def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         check=lambda draft: _problems(draft, state, context),
     )
     draft = reply.value or ReplanDraft(steps=[], given_up=[str(i) for i in state.replan_due])
-    return _apply(draft, state, settings, context, effects=kit.effects, exhausted=reply.refused)
+    exhausted = budget_told(reply.refused, state.language)
+    return _apply(draft, state, settings, context, effects=kit.effects, exhausted=exhausted)
 
 
 def _schema(state: AgentState, kit: Kit, settings: Settings) -> dict[str, JsonValue]:

@@ -5,6 +5,7 @@ from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.nodes.reviewer import in_order
 from hansei.policies.answers import clean_answer, told_reason
+from hansei.policies.budget import budget_told
 from hansei.policies.endings import done, undone
 from hansei.policies.fencing import plain
 from hansei.policies.records import AnswerAttempt, Step
@@ -40,7 +41,7 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     return {
         "answer_attempts": [*state.answer_attempts, AnswerAttempt(text=text)],
         "answer_status": AnswerStatus.PENDING,
-        "exhausted": state.exhausted or reply.refused,
+        "exhausted": state.exhausted or budget_told(reply.refused, state.language),
     }
 
 

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from hansei.policies.phrases import say
 from hansei.policies.settings import Settings
-from hansei.policies.words import Role
+from hansei.policies.words import Language, Role
 
 RESERVE = 1
 """Calls kept for the synthesizer, so that a run that is out of budget can still tell."""
@@ -18,7 +19,7 @@ class Spent:
 
 
 def refusal(spent: Spent, settings: Settings, *, role: Role, seconds: float) -> str:
-    """Which budget forbids one more call, in plain words; empty when none does.
+    """Which budget forbids one more call, by its name and limit; empty when none does.
 
     Args:
         spent: Calls and tokens so far, in this run.
@@ -35,3 +36,10 @@ def refusal(spent: Spent, settings: Settings, *, role: Role, seconds: float) -> 
     if settings.deadline is not None and seconds >= settings.deadline:
         return f"deadline {settings.deadline:g} s"
     return ""
+
+
+def budget_told(refused: str, language: Language) -> str:
+    """What `refusal` has said, as words for people; empty when it forbade nothing."""
+    if not refused:
+        return ""
+    return say(f"budget_{refused.partition(' ')[0]}", language, limit=refused)

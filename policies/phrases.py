@@ -133,6 +133,19 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "The model kept calling tools and never stated a result",
     ),
     "fault_budget": ("预算已用完：{reason}", "The budget is used up: {reason}"),
+    # the budget that is used up; the setting's name stands in it, so that one knows what to raise
+    "budget_call_budget": (
+        "模型调用次数的上限 {limit} 已经用完",
+        "the limit on model calls, {limit}, is used up",
+    ),
+    "budget_token_budget": (
+        "词元的上限 {limit} 已经用完",
+        "the limit on tokens, {limit}, is used up",
+    ),
+    "budget_deadline": (
+        "运行时间的上限 {limit} 已经用完",
+        "the limit on the time of a run, {limit}, is used up",
+    ),
     # verdicts without a verdict
     "reflector_down": ("反思模型不可用：{reason}", "The reflector is not available: {reason}"),
     "reflector_unreadable": (

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from hansei import Settings
-from hansei.policies.budget import Spent, refusal
-from hansei.policies.words import ROLES, Role
+from hansei.policies.budget import Spent, budget_told, refusal
+from hansei.policies.text import language_of
+from hansei.policies.words import ROLES, Language, Role
 
 CALLS = Settings(call_budget=5)
 TOKENS = Settings(token_budget=100)
@@ -40,3 +41,17 @@ def test_no_role_goes_beyond_the_budget(role: Role, budget: int) -> None:
     while not refusal(Spent(calls=calls), settings, role=role, seconds=0):
         calls += 1
     assert calls == (budget if role in {"synthesizer", "reviewer"} else budget - 1)
+
+
+@pytest.mark.parametrize("settings", [CALLS, TOKENS, TIME])
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_budget_is_told_in_words(settings: Settings, language: Language) -> None:
+    refused = refusal(Spent(calls=9, tokens=999), settings, role="executor", seconds=99)
+    told = budget_told(refused, language)
+    assert refused in told
+    assert language_of(told.replace(refused, "")) == language
+    assert told != refused
+
+
+def test_no_budget_is_told_where_none_is_used_up() -> None:
+    assert budget_told("", "en") == ""

@@ -111,7 +111,8 @@ def test_all_that_fails_ends_with_4(server: ScriptedServer) -> None:
 def test_a_budget_that_ends_the_run_ends_with_5(server: ScriptedServer) -> None:
     data = report(run("--json", "--set", "call_budget=2"), 5)
     assert data["status"] == "exhausted"
-    assert "call_budget 2" in data["answer"]
+    assert "the limit on model calls, call_budget 2, is used up" in data["answer"]
+    assert "call_budget 2" in data["reason"]
     assert server.count() <= 2
     assert data["bound"] == 2
 
