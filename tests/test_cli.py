@@ -48,6 +48,7 @@ def test_json_is_one_object_and_nothing_else(server: ScriptedServer) -> None:
     assert data.keys() >= KEYS
     assert data["status"] == "complete"
     assert data["verified"] is True
+    assert data["reason"] == ""
     assert data["answer"] == "It is 42."
     assert data["bound"] == worst_case_calls(Settings())
     assert data["thread"] == "mine"
@@ -98,13 +99,15 @@ def test_a_part_that_fails_ends_with_3(server: ScriptedServer) -> None:
     assert data["status"] == "partial"
     assert [s["status"] for s in data["steps"]] == ["verified", "failed"]
     assert data["answer"] == "The number is 42. The line could not be found."
+    assert data["reason"].startswith("Not done: Find the line. Reason: ")
+    assert "no line" in data["reason"]
 
 
 def test_all_that_fails_ends_with_4(server: ScriptedServer) -> None:
     all_failing(server)
     data = report(run("--json"), 4)
     assert data["status"] == "failed"
-    assert data["steps"][0]["reason"]
+    assert data["steps"][0]["reason"] in data["reason"]
     assert data["answer"].strip()
 
 

@@ -4,8 +4,12 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from hansei.policies.answers import reason_of
+from hansei.policies.endings import undone, unvouched
+from hansei.policies.phrases import say
 from hansei.policies.records import RoleUsage, Step
 from hansei.policies.state import AgentState
+from hansei.policies.words import RunStatus
 
 
 def run_report(state: AgentState, *, thread: str) -> dict[str, JsonValue]:
@@ -22,7 +26,7 @@ def run_report(state: AgentState, *, thread: str) -> dict[str, JsonValue]:
         "answer": state.answer,
         "answer_status": state.answer_status.value,
         "answer_reason": state.answer_reason,
-        "reason": state.reason or state.exhausted,
+        "reason": run_reason(state),
         "steps": [step_report(state.steps[i]) for i in state.order if i in state.steps],
         "conditions": [c.model_dump(mode="json") for c in state.conditions],
         "reflections": [r.model_dump(mode="json") for r in state.reflections],
@@ -34,6 +38,32 @@ def run_report(state: AgentState, *, thread: str) -> dict[str, JsonValue]:
         "language": state.language,
         "thread": thread,
     }
+
+
+def run_reason(state: AgentState) -> str:
+    """Why a run is not complete, in the user's language; empty for one that is, or still runs."""
+    if state.status in {RunStatus.COMPLETE, RunStatus.RUNNING}:
+        return ""
+    language = state.language
+    if state.reason:
+        return state.reason
+    if state.exhausted:
+        return say("exhausted", language, reason=state.exhausted)
+    steps = [state.steps[i] for i in state.order if i in state.steps]
+    told: list[str] = []
+    for step in undone(steps):
+        what, why = _bare(step.description), _bare(reason_of(step, language))
+        key = "not_done" if why else "not_done_given_up"
+        told.append(say(key, language, step=what, **({"reason": why} if why else {})))
+    if open_parts := unvouched(steps):
+        names = "; ".join(_bare(step.description) for step in open_parts)
+        told.append(say("unverified", language, steps=names))
+    return " ".join(told) or say("answer_unverified", language)
+
+
+def _bare(text: str) -> str:
+    """A text without the stop that the phrase around it sets."""
+    return text.strip().rstrip("。.")
 
 
 def step_report(step: Step) -> dict[str, JsonValue]:
