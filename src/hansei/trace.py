@@ -13,6 +13,7 @@ from hansei.policies.phrases import say
 from hansei.policies.records import AnswerAttempt, Attempt, Step, ToolCall, VerdictRecord
 from hansei.policies.state import AgentState
 from hansei.policies.words import (
+    USABLE,
     AcceptedReason,
     Language,
     RunStatus,
@@ -20,6 +21,7 @@ from hansei.policies.words import (
     Verdict,
     VerdictSource,
 )
+from hansei.tools.outcome import OutcomeStatus
 
 _COLOURS: Mapping[str, str] = {
     "PASS": "green",
@@ -35,6 +37,16 @@ _COLOURS: Mapping[str, str] = {
     "needs_human": "magenta",
 }
 
+_RETURNED: Mapping[OutcomeStatus, str] = {
+    OutcomeStatus.OK: "returned",
+    OutcomeStatus.SHELL: "returned (hollow)",
+    OutcomeStatus.EMPTY: "returned (empty)",
+    OutcomeStatus.NOT_FOUND: "returned (not found)",
+    OutcomeStatus.ERROR: "returned (error)",
+    OutcomeStatus.REFUSED: "refused",
+}
+"""What a call did, as a verb: the bare name of an outcome reads like a label of something else."""
+
 _SHOWN = 300
 """Characters of a result or output in the trace; `why` and `--json` have the whole."""
 
@@ -45,6 +57,7 @@ class Trace:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._steps: dict[int, Step] = {}
+        self._notes = 0
 
     def update(self, chunk: Mapping[object, object]) -> None:
         """Print one chunk of LangGraph's `updates` stream."""
@@ -71,14 +84,18 @@ class Trace:
         new = [s for i, s in steps.items() if i not in self._steps or head == "plan"]
         if head == "replan" and not new:
             self._line(head, "nothing takes its place; what failed stays failed")
+        again = head == "replan"
         for step in new:
             tool = f"  [{step.tool}]" if step.tool else ""
             after = f"  after {_ids(step.depends_on)}" if step.depends_on else ""
             place = f"  in place of {_ids(step.stands_in_for)}" if step.stands_in_for else ""
             self._line(head, f"{step.id}. {step.description}{tool}{after}{place}")
             head = ""
-        for note in as_list(change.get("notes")):
+        notes = as_list(change.get("notes"))
+        # A replan adds to the notes of the plan, which have been told.
+        for note in notes[self._notes if again else 0 :]:
             self._line("", f"lint: {note}")
+        self._notes = len(notes)
         self._skipped(steps)
 
     def _work(self, steps: Mapping[int, Step]) -> None:
@@ -109,13 +126,19 @@ class Trace:
         by = f" by {record.source}" if record.source is not VerdictSource.NONE else ""
         why = f": {record.analysis}" if record.analysis else ""
         if record.unjudged is AcceptedReason.NOT_REVIEWED:
-            word, why = "not reviewed", ""
+            word, why = "not reviewed", self._why_not_reviewed(step)
         text = f"[{colour}]{word}[/{colour}]{escape(f'{by}{_short(why)}')}"
         self._console.print(f"[bold]{where:<9}[/bold] {text}", highlight=False)
         if record.verdict is Verdict.RETRY and record.suggestion:
             self._line("", f"hint: {_short(record.suggestion)}")
         if step is not None and step.status is StepStatus.ACCEPTED:
             self._line("", f"used all the same: {step.reason}")
+
+    def _why_not_reviewed(self, step: Step | None) -> str:
+        """Why no model was asked, where that is no choice of the user's."""
+        if step is None and not any(s.status in USABLE for s in self._steps.values()):
+            return ": no step succeeded, so there is nothing to review"
+        return ""
 
     def _skipped(self, steps: Mapping[int, Step]) -> None:
         for step in steps.values():
@@ -134,7 +157,7 @@ def _call_line(call: ToolCall) -> str:
     if call.outcome is None:
         return f"calls {call.name}({call.args})"
     again = ", from the record" if call.from_record else ""
-    return f"{call.outcome}{again}: {_short(call.output)}"
+    return f"{_RETURNED[call.outcome]}{again}: {_short(call.output)}"
 
 
 def _ids(ids: Sequence[int]) -> str:
