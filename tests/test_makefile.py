@@ -71,6 +71,19 @@ def test_the_demo_takes_an_honest_end_for_success(scene: Path, code: int) -> Non
     assert "key= asked=run 帮我查一下订单 99999 到了没 --tools shop" in done.stdout
 
 
+def test_the_demo_says_first_what_will_happen(scene: Path) -> None:
+    done = run_make(scene, "demo", CODE="4")
+    before, _, _ = done.stdout.partition("asked=run")
+    for said in (
+        "帮我查一下订单 99999 到了没",
+        "whether order 99999 has arrived",
+        'hansei run "帮我查一下订单 99999 到了没" --tools shop',
+        "exit code 4",
+        "Loading the model takes",
+    ):
+        assert said in before, said
+
+
 @pytest.mark.parametrize("code", [1, 2, 5, 6, 7, 130])
 def test_the_demo_fails_on_any_other_end(scene: Path, code: int) -> None:
     done = run_make(scene, "demo", CODE=str(code))
