@@ -1,9 +1,10 @@
-"""A chat model behind an OpenAI-compatible endpoint: ChatOpenAI with other manners on the wire.
+"""A chat model behind an OpenAI-compatible endpoint: LangChain's with other manners on the wire.
 
 What is added to it, and why:
 
 - The limit of a reply goes out as `max_tokens`, which every compatible server knows; only OpenAI's
-  own endpoint gets its newer name.
+  own endpoint gets its newer name. `ChatOpenAI` always sends the newer one, so others get the class
+  below it, which is what LangChain's packages for such servers build on too.
 - A request has one deadline for all of it. The client's own timeouts start anew with every byte, so
   a server that sends a blank now and then would hold a run for ever.
 - Async calls use a client of the running event loop. The one that is shared by default breaks every
@@ -26,9 +27,9 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from urllib.parse import unquote, urlsplit
 
 import openai
-from langchain_core.language_models import LanguageModelInput
 from langchain_openai import ChatOpenAI
-from pydantic import Field, SecretStr
+from langchain_openai.chat_models.base import BaseChatOpenAI
+from pydantic import BaseModel, Field, SecretStr
 
 if TYPE_CHECKING:
     import httpx2 as httpx
@@ -46,23 +47,21 @@ CONNECT = 5.0
 _DEADLINE = "hansei_deadline"
 
 
-class EndpointChat(ChatOpenAI):
-    """ChatOpenAI that knows where it is, and names the limit of a reply so that servers see it."""
+class _Placed(BaseModel):
+    """What a model knows about itself besides what is sent."""
 
     where: str = Field(default="", exclude=True)
     """Short name of the place for traces: host and port, nothing secret."""
     tool_style: ToolStyle = Field(default="native", exclude=True)
     """How tools are offered to it."""
 
-    def _get_request_payload(
-        self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: object
-    ) -> dict[str, object]:
-        payload: dict[str, object] = super()._get_request_payload(  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - a bare dict there
-            input_, stop=stop, **kwargs
-        )
-        if "max_completion_tokens" in payload and not is_openai(self.openai_api_base or ""):
-            payload["max_tokens"] = payload.pop("max_completion_tokens")
-        return payload
+
+class EndpointChat(_Placed, BaseChatOpenAI):
+    """A model at a compatible endpoint, which is told the limit of a reply as `max_tokens`."""
+
+
+class OpenAIChat(_Placed, ChatOpenAI):
+    """A model at OpenAI's own endpoint, which only takes `max_completion_tokens`."""
 
 
 def endpoint_chat(
@@ -77,7 +76,7 @@ def endpoint_chat(
     proxy: str | None = None,
     where: str | None = None,
     tool_style: ToolStyle = "native",
-) -> EndpointChat:
+) -> EndpointChat | OpenAIChat:
     """Build the model; nothing is contacted.
 
     Args:
@@ -105,13 +104,12 @@ def endpoint_chat(
         trust_env=not local,
         verify=_tls(),
     )
-    return EndpointChat(
+    common = _Common(
         model=model,
         base_url=public.geturl(),
         api_key=SecretStr(api_key),
         temperature=temperature,
         timeout=openai.Timeout(timeout, connect=min(CONNECT, timeout)),
-        max_completion_tokens=max_tokens,
         max_retries=max_retries,
         # Elsewhere usage in streams has to be asked for in a way that some servers refuse.
         stream_usage=True if is_openai(base_url) or where is not None else None,
@@ -123,6 +121,9 @@ def endpoint_chat(
         where=where or public.netloc,
         tool_style=tool_style,
     )
+    if is_openai(base_url):
+        return OpenAIChat(max_completion_tokens=max_tokens, **common)
+    return EndpointChat(max_tokens=max_tokens, **common)
 
 
 def is_openai(base_url: str) -> bool:
@@ -137,6 +138,22 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:  # a name
         return host == "localhost" or host.endswith(".localhost")
+
+
+class _Common(TypedDict):
+    model: str
+    base_url: str
+    api_key: SecretStr
+    temperature: float | None
+    timeout: openai.Timeout
+    max_retries: int
+    stream_usage: bool | None
+    http_client: openai.DefaultHttpxClient
+    http_async_client: openai.DefaultAsyncHttpxClient
+    openai_proxy: str | None
+    http_socket_options: tuple[tuple[int, int, int], ...]
+    where: str
+    tool_style: ToolStyle
 
 
 class _Options(TypedDict):

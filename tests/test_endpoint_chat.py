@@ -13,7 +13,13 @@ import openai
 import pytest
 from small_endpoint import SmallEndpoint, small_endpoint
 
-from hansei.graphs.endpoint_chat import EndpointChat, endpoint_chat, is_loopback, is_openai
+from hansei.graphs.endpoint_chat import (
+    EndpointChat,
+    OpenAIChat,
+    endpoint_chat,
+    is_loopback,
+    is_openai,
+)
 
 SECRET = "sk-very-secret"
 
@@ -26,7 +32,7 @@ def server() -> Iterator[SmallEndpoint]:
 
 def build(
     base_url: str, *, timeout: float = 20.0, proxy: str | None = None, retries: int = 0
-) -> EndpointChat:
+) -> EndpointChat | OpenAIChat:
     return endpoint_chat(
         model="toy",
         base_url=base_url,

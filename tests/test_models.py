@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_openai import ChatOpenAI
+from langchain_openai.chat_models.base import BaseChatOpenAI
 from model_pieces import BARE
 from pydantic import SecretStr
 from stand_in_llama import install_stand_in, model_file
@@ -48,7 +49,7 @@ class Chosen:
 
 
 def chosen(model: BaseChatModel) -> Chosen:
-    assert isinstance(model, ChatOpenAI)
+    assert isinstance(model, BaseChatOpenAI)
     assert isinstance(model.openai_api_key, SecretStr)
     return Chosen(
         model.model_name, model.openai_api_base or "", model.openai_api_key.get_secret_value()
@@ -155,12 +156,12 @@ def test_an_env_file_that_is_no_text_is_told() -> None:
 
 
 def test_what_else_a_model_is_built_with() -> None:
-    model = cast("ChatOpenAI", chat_model(base_url=URL))
+    model = cast("BaseChatOpenAI", chat_model(base_url=URL))
     assert (model.temperature, model.max_tokens, model.max_retries) == (0.0, 1024, 2)
     timeout = cast("Any", model.request_timeout)
     assert (timeout.connect, timeout.read) == (5.0, 60.0)
     model = cast(
-        "ChatOpenAI",
+        "BaseChatOpenAI",
         chat_model(base_url=URL, temperature=0.7, timeout=2.5, max_tokens=9, max_retries=0),
     )
     assert (model.temperature, model.max_tokens, model.max_retries) == (0.7, 9, 0)
