@@ -1,1 +1,1 @@
-"""One graph a file: which nodes, which edges. Builds, never decides."""
+"""The graph, and what it is built of: models, checkpointers. Builds, never decides on a run."""

@@ -3,6 +3,7 @@
 import ast
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from scripted_model import ScriptedChatModel
@@ -10,6 +11,7 @@ from tree import ROOT
 
 import hansei
 from hansei import create_plan_execute_agent
+from hansei.nodes.executor import Goto
 from hansei.policies.state import AgentState
 from hansei.policies.words import Verdict
 
@@ -19,6 +21,9 @@ MAY_IMPORT = {
     "nodes": {"nodes", "policies", "tools"},
     "graphs": {"graphs", "nodes", "policies", "tools"},
 }
+
+TOOLS_LEAD_TO = ("executor", "reflector")
+"""After its calls a step goes back to the executor; one that broke waits to be judged."""
 
 
 def _imports(path: Path) -> set[str]:
@@ -67,8 +72,13 @@ def test_the_drawing_in_the_architecture_is_the_graph() -> None:
             re.MULTILINE,
         )
     }
-    # "broken" is the way out for a tools node that fails itself; people need not see it.
-    assert drawn == {edge for edge in real if edge[2] != "broken"}
+    assert drawn == real
+
+
+@pytest.mark.parametrize(("node", "ways"), [("executor", get_args(Goto)), ("tools", TOOLS_LEAD_TO)])
+def test_a_step_goes_only_where_the_graph_lets_it(node: str, ways: tuple[str, ...]) -> None:
+    graph = create_plan_execute_agent(ScriptedChatModel()).get_graph()
+    assert sorted(e.target for e in graph.edges if e.source == node) == sorted(ways)
 
 
 def test_every_verdict_is_a_conditional_edge() -> None:
