@@ -88,10 +88,12 @@ def create_plan_execute_agent(
         model: The chat model of every role, or one for each role by name.
         tools: LangChain tools. Their `metadata={"hansei": {"effect": …}}` says whether they
             only read; one that says nothing counts as having an effect.
-        critic: Another model for the reflector (F8); by default it is `model`.
-        settings: Limits and switches; the defaults are the mission's.
-        checks: Your own rules: functions from `CheckInput` to a `Finding` or `None`.
-        checkpointer: A LangGraph saver, for runs that can be resumed.
+        critic: Another model that judges steps and the answer; by default it is `model`.
+        settings: Limits and switches; by default those of `Settings()`.
+        checks: Your own rules: functions from `CheckInput` to a `Finding` or `None`. One that
+            finds `PASS` stands in for the critic on that step.
+        checkpointer: A LangGraph saver, for runs that can be resumed; `open_checkpointer` opens
+            one that knows the types of a run.
         store: Where long tool outputs are kept; by default in memory.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What a user can set, with the defaults of the mission, and the bound that follows from it."""
+"""What a user can set, with its defaults, and the bound on model calls that follows from it."""
 
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from hansei.policies.plain_model import PlainModel
 
 ReflectionMode = Literal["always", "flagged", "on_signal", "auto", "never"]
-"""When the reflector's model looks at a step (row P11)."""
+"""When the reflector's model looks at a step."""
 
 RetryMode = Literal["fresh", "repair", "resample"]
 """What a retry is shown: the localized finding, the failed text as well, or neither."""
@@ -29,28 +29,28 @@ class Settings(PlainModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reflection: ReflectionMode = Field(
-        default="always", description="When the reflector's model looks at a step (P11)."
+        default="always", description="When the reflector's model looks at a step."
     )
-    max_step_retries: Count = Field(default=1, description="Retries of one step (P5).")
-    max_replans: Count = Field(default=2, description="Replans of one run (P6).")
-    max_steps: Positive = Field(default=7, description="Steps of one plan (P1).")
-    max_tool_rounds: Count = Field(default=3, description="Tool rounds of one attempt (P3).")
+    max_step_retries: Count = Field(default=1, description="Retries of one step.")
+    max_replans: Count = Field(default=2, description="Replans of one run.")
+    max_steps: Positive = Field(default=7, description="Steps of one plan.")
+    max_tool_rounds: Count = Field(default=3, description="Tool rounds of one attempt.")
     max_parallel: Positive = Field(default=4, description="Steps under way at once.")
     max_repairs: Count = Field(
         default=1, description="Repair requests for one structured reply that cannot be used."
     )
     goal_blind: bool = Field(
-        default=True, description="Executor and synthesizer do not see the goal (P2)."
+        default=True, description="Executor and synthesizer do not see the goal."
     )
-    review_answer: bool = Field(default=True, description="The answer is reflected on too (P9).")
+    review_answer: bool = Field(default=True, description="The answer is reflected on too.")
     share_reflections: bool = Field(
-        default=True, description="The reflector sees the chain of earlier reflections (P13)."
+        default=True, description="The reflector sees the chain of earlier reflections."
     )
     conditions: bool = Field(
-        default=True, description="Conditions of the goal are listed and checked (P17)."
+        default=True, description="Conditions of the goal are listed and checked."
     )
     provenance: bool = Field(
-        default=True, description="Ids in tool arguments must come from somewhere (P18)."
+        default=True, description="Ids in tool arguments must come from somewhere."
     )
     retry_mode: RetryMode = Field(
         default="fresh",
@@ -65,7 +65,7 @@ class Settings(PlainModel):
         default=None, description="Seconds that one run may take."
     )
     language: Literal["auto", "zh", "en"] = Field(
-        default="auto", description="Language of the answer; auto follows the goal (X5)."
+        default="auto", description="Language of the answer; auto follows the goal."
     )
 
     def overridden_by(self, context: Self | None) -> Self:
@@ -98,7 +98,7 @@ class Settings(PlainModel):
 
 
 def worst_case_calls(settings: Settings, *, steps: int | None = None) -> int:
-    """The most model calls a run can make (row P15).
+    """The most model calls a run can make.
 
     Args:
         settings: The settings of the run.

@@ -12,6 +12,7 @@ from typer.main import get_command
 
 import hansei
 from hansei.cli import app
+from hansei.graphs.environment import ModelEnvironment
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.settings import Settings
 
@@ -41,9 +42,9 @@ def test_the_python_of_the_readme_runs(
     model.script("executor", call_then_say(MISSING.says, "query_order", order_id="99999"))
     model.script("replanner", structured({"analysis": "", "steps": [], "given_up": ["1"]}))
     model.script("synthesizer", MISSING.answer)
-    monkeypatch.setattr(hansei, "chat_model", lambda: model)
+    monkeypatch.setattr(hansei, "chat_model", lambda **_: model)
     blocks = re.findall(r"```python\n(.*?)```", readme(name), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for code in blocks:
         exec(compile(code, name, "exec"), {})
     printed = capsys.readouterr().out
@@ -74,7 +75,22 @@ def test_what_the_readme_names_exists(name: str) -> None:
     for command in re.findall(r"^hansei (?!ended)(\w+)", text, re.MULTILINE):
         assert command in getattr(commands, "commands", {}), command
     for code in EXIT_CODES.values():
-        assert code == 1 or f"| {code} |" in text
+        assert f"| {code} |" in text
+
+
+def test_the_example_of_the_environment_names_all_that_is_read() -> None:
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    named = set(re.findall(r"^#([A-Z_]+)=", example, re.MULTILINE))
+    read = {name.upper() for name in ModelEnvironment.model_fields}
+    assert named == {*read, "OPENAI_API_BASE", "HANSEI_LOG"}
+
+
+@pytest.mark.parametrize("room", ["graphs", "nodes", "policies", "tools", "src/hansei"])
+def test_every_row_that_code_cites_stands_in_the_table(room: str) -> None:
+    rows = set(first_cells(readme("README.md")))
+    for path in sorted((ROOT / room).glob("*.py")):
+        cited = re.findall(r"\b([A-Z]\d{1,2})\)", path.read_text(encoding="utf-8"))
+        assert set(cited) <= rows, path.name
 
 
 @pytest.mark.parametrize("name", READMES)
