@@ -6,7 +6,7 @@ import pytest
 
 from hansei import Settings
 from hansei.policies.budget import Spent, budget_told, refusal
-from hansei.policies.text import language_of
+from hansei.policies.language import language_of
 from hansei.policies.words import ROLES, Language, Role
 
 CALLS = Settings(call_budget=5)
