@@ -14,12 +14,13 @@ from langgraph.types import Command, Overwrite, Send
 
 from hansei.nodes.effects import Body, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
-from hansei.nodes.kit import Kit, NodeSession, said_by
+from hansei.nodes.kit import Kit, NodeSession
 from hansei.nodes.planner import plan
 from hansei.nodes.reflector import reflect_on_steps
 from hansei.nodes.replanner import replan
 from hansei.nodes.reviewer import review_answer
 from hansei.nodes.synthesizer import synthesize
+from hansei.nodes.tool_call import said_by
 from hansei.nodes.tool_runner import run_tools
 from hansei.policies.budget import Spent
 from hansei.policies.phrases import say

@@ -3,22 +3,21 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
-from langgraph.prebuilt import ToolNode
-from langgraph.prebuilt.tool_node import ToolCallRequest, ToolInvocationError
+from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.store.base import BaseStore
-from langgraph.types import Command
 from pydantic import JsonValue
 
 from hansei.nodes.effects import ModelCall, ModelReply, Recall, Remember, RunTool, ToolReply
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
+from hansei.nodes.tool_call import run_blocking, said_by, tool_node
 from hansei.policies.checks import Check
 from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.records import RoleUsage
@@ -100,7 +99,7 @@ class NodeSession:
     def run_tool(self, run: RunTool) -> ToolReply:
         """Run one tool call; what it raises becomes its output."""
         try:
-            result: object = _tool_node(run.tool).invoke(_tool_input(run), self.config)
+            result = run_blocking(run.tool, _tool_input(run), self.config)
         except GraphBubbleUp:
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as exc:  # noqa: BLE001
@@ -110,7 +109,7 @@ class NodeSession:
     async def arun_tool(self, run: RunTool) -> ToolReply:
         """Run one tool call; what it raises becomes its output. A sync tool runs in a thread."""
         try:
-            result: object = await _tool_node(run.tool).ainvoke(_tool_input(run), self.config)
+            result: object = await tool_node(run.tool).ainvoke(_tool_input(run), self.config)
         except GraphBubbleUp:
             raise
         except asyncio.CancelledError as exc:
@@ -157,26 +156,6 @@ class NodeSession:
             self.usage = add_usage(self.usage, {role: usage})
 
 
-def _tool_node(tool: BaseTool) -> ToolNode:
-    """LangGraph's own tool runner: it validates arguments and injects what a tool asks for.
-
-    What a tool raises comes out as it is, since the runner's own text is an order to a model
-    ("fix your mistakes") and would stand in the answer as the reason.
-    """
-    return ToolNode([tool], handle_tool_errors=False, awrap_tool_call=_exit_is_data)
-
-
-async def _exit_is_data(
-    request: ToolCallRequest,
-    execute: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[object]]],
-) -> ToolMessage | Command[object]:
-    """Turns a tool's exit into an ordinary failure inside its task, where asyncio would stop."""
-    try:
-        return await execute(request)
-    except SystemExit as exc:
-        raise RuntimeError(said_by(exc)) from exc
-
-
 def _tool_input(run: RunTool) -> dict[str, list[AIMessage]]:
     call = {"name": run.call.name, "args": run.call.args, "id": run.call.id, "type": "tool_call"}
     return {"messages": [AIMessage(content="", tool_calls=[call])]}
@@ -194,15 +173,6 @@ def _raised(run: RunTool, exc: BaseException) -> ToolReply:
     if isinstance(exc, ToolInvocationError):
         return ToolReply(output=_misfit(exc), raised=True)
     return ToolReply(output=said_by(exc), raised=True)
-
-
-def said_by(exc: BaseException) -> str:
-    """An exception as text, also one whose own text cannot be had."""
-    name = type(exc).__name__
-    try:
-        return f"{name}: {exc}"
-    except Exception:  # noqa: BLE001 - its __str__ may be broken in any way
-        return name
 
 
 def _misfit(exc: ToolInvocationError) -> str:

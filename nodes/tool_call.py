@@ -1,0 +1,93 @@
+"""One call of a LangChain tool, awaited or not, whether the tool itself can be awaited or not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ContextThreadPoolExecutor
+from langchain_core.tools import BaseTool, StructuredTool, Tool
+from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+
+def tool_node(tool: BaseTool) -> ToolNode:
+    """LangGraph's own tool runner: it validates arguments and injects what a tool asks for.
+
+    What a tool raises comes out as it is, since the runner's own text is an order to a model
+    ("fix your mistakes") and would stand in the answer as the reason.
+    """
+    return ToolNode([tool], handle_tool_errors=False, awrap_tool_call=_exit_is_data)
+
+
+async def _exit_is_data(
+    request: ToolCallRequest,
+    execute: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[object]]],
+) -> ToolMessage | Command[object]:
+    """Turns a tool's exit into an ordinary failure inside its task, where asyncio would stop."""
+    try:
+        return await execute(request)
+    except SystemExit as exc:
+        raise RuntimeError(said_by(exc)) from exc
+
+
+def run_blocking(tool: BaseTool, request: object, config: RunnableConfig) -> object:
+    """Run one call and wait for it.
+
+    A tool that can only be awaited gets an event loop and a thread of its own: the caller's
+    thread may have a loop that is running.
+
+    Args:
+        tool: The tool.
+        request: The input of LangGraph's tool runner.
+        config: The run's config.
+    """
+    node = tool_node(tool)
+    if _is_async_only(tool):
+        return _in_own_loop(node, request, config)
+    try:
+        answer: object = node.invoke(request, config)
+    except NotImplementedError as exc:
+        # A class of one's own can only say so when it is called, before it has done anything.
+        if not _refuses_to_block(tool, exc):
+            raise
+        return _in_own_loop(node, request, config)
+    return answer
+
+
+def _is_async_only(tool: BaseTool) -> bool:
+    return isinstance(tool, StructuredTool | Tool) and tool.func is None
+
+
+def _refuses_to_block(tool: BaseTool, exc: NotImplementedError) -> bool:
+    """Whether it was the tool's `_run` itself that raised, and there is another way."""
+    place = exc.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    code = getattr(_method(type(tool), "_run"), "__code__", None)
+    raised_by_run = place is not None and place.tb_frame.f_code is code
+    return raised_by_run and _method(type(tool), "_arun") is not _method(BaseTool, "_arun")
+
+
+def _method(of: type[object], name: str) -> object:
+    found: object = getattr(of, name)
+    return found
+
+
+def _in_own_loop(node: ToolNode, request: object, config: RunnableConfig) -> object:
+    async def awaited() -> object:
+        answer: object = await node.ainvoke(request, config)
+        return answer
+
+    with ContextThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(lambda: asyncio.run(awaited())).result()
+
+
+def said_by(exc: BaseException) -> str:
+    """An exception as text, also one whose own text cannot be had."""
+    name = type(exc).__name__
+    try:
+        return f"{name}: {exc}"
+    except Exception:  # noqa: BLE001 - its __str__ may be broken in any way
+        return name
