@@ -71,6 +71,8 @@ class ToolReply:
 
     output: str
     raised: bool = False
+    refused: bool = False
+    """A budget forbade the call, so it was never made; `output` says which."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from hansei.nodes.effects import ModelCall, ModelReply, Recall, Remember, RunToo
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
 from hansei.nodes.tool_call import run_blocking, said_by, tool_node
+from hansei.policies.budget import overdue
 from hansei.policies.checks import Check
 from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.records import RoleUsage
@@ -98,6 +100,9 @@ class NodeSession:
 
     def run_tool(self, run: RunTool) -> ToolReply:
         """Run one tool call; what it raises becomes its output."""
+        late = self._late()
+        if late:
+            return late
         try:
             result = run_blocking(run.tool, _tool_input(run), self.config)
         except GraphBubbleUp:
@@ -108,6 +113,9 @@ class NodeSession:
 
     async def arun_tool(self, run: RunTool) -> ToolReply:
         """Run one tool call; what it raises becomes its output. A sync tool runs in a thread."""
+        late = self._late()
+        if late:
+            return late
         try:
             result: object = await tool_node(run.tool).ainvoke(_tool_input(run), self.config)
         except GraphBubbleUp:
@@ -149,6 +157,12 @@ class NodeSession:
         return self.kit.ledger.admit(
             self.run_id, self.settings, role=role, started_at=self.started_at
         )
+
+    def _late(self) -> ToolReply | None:
+        """The answer to a call of a tool once the deadline is over."""
+        seconds = time.time() - self.started_at if self.started_at else 0.0
+        late = overdue(self.settings, seconds=seconds)
+        return ToolReply(output=f"not run: {late}", refused=True) if late else None
 
     def _spend(self, role: Role, usage: RoleUsage) -> None:
         self.kit.ledger.add_tokens(self.run_id, usage.input_tokens + usage.output_tokens)

@@ -143,6 +143,8 @@ def _sources(task: StepTask) -> Body[list[str]]:
 def _run(call: ToolCall, kit: Kit) -> Body[ToolCall]:
     request = RequestedCall(id=call.id, name=call.name, args=_args(call))
     reply = yield from ask_tool(RunTool(tool=kit.tools[call.name], call=request))
+    if reply.refused:
+        return _settled(call, OutcomeStatus.REFUSED, reply.output)
     # Half characters could neither be sent nor written to a file.
     output = kept = reply.output.encode("utf-8", "replace").decode()
     outcome = read_outcome(output, raised=reply.raised)

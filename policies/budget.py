@@ -33,6 +33,16 @@ def refusal(spent: Spent, settings: Settings, *, role: Role, seconds: float) -> 
             return f"call_budget {settings.call_budget}"
     if settings.token_budget is not None and spent.tokens >= settings.token_budget:
         return f"token_budget {settings.token_budget}"
+    return overdue(settings, seconds=seconds)
+
+
+def overdue(settings: Settings, *, seconds: float) -> str:
+    """The deadline in plain words once it is over; then no tool is started any more either.
+
+    Args:
+        settings: The limits.
+        seconds: How long the run has taken.
+    """
     if settings.deadline is not None and seconds >= settings.deadline:
         return f"deadline {settings.deadline:g} s"
     return ""

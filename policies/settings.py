@@ -62,7 +62,11 @@ class Settings(PlainModel):
     token_budget: Positive | None = Field(default=None, description="Tokens of one run.")
     call_budget: Count | None = Field(default=None, description="Model calls of one run.")
     deadline: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="Seconds that one run may take."
+        default=None,
+        description=(
+            "Seconds after which a run starts no call of a model or a tool; one that is under way "
+            "is waited for."
+        ),
     )
     language: Literal["auto", "zh", "en"] = Field(
         default="auto", description="Language of the answer; auto follows the goal."
