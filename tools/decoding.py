@@ -1,6 +1,7 @@
 """What a tool returned as text, as the data that it is written in."""
 
 import json
+import re
 from typing import Final, cast
 
 import json_repair
@@ -8,6 +9,10 @@ from pydantic import JsonValue
 
 _LONGEST_REPR: Final = 20_000
 """Characters of Python notation that is read as data; longer is taken as plain text."""
+
+
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(?P<body>(?:(?!```).)*)```", re.DOTALL | re.IGNORECASE)
+"""A whole text that is one block of JSON between backticks."""
 
 
 def decoded(output: str) -> JsonValue:
@@ -20,6 +25,8 @@ def decoded(output: str) -> JsonValue:
 
 def _decoded(output: str) -> JsonValue:
     text = output.strip()
+    if fence := _FENCED.fullmatch(text):
+        text = fence["body"].strip()
     try:
         return cast("JsonValue", json.loads(text, strict=False))
     except (ValueError, RecursionError):

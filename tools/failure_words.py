@@ -3,12 +3,23 @@
 import re
 from typing import Final
 
-FAILED_STATE: Final = re.compile(r"(?:failed|failure|失败)[\s.。!！]*", re.IGNORECASE)
+APOLOGY: Final = re.compile(
+    r"^(?:[❌✗×⚠\ufe0f\s]|(?:很?抱歉|对不起|不好意思|sorry)[，,\s])+", re.IGNORECASE
+)
+"""What stands before a report and says nothing itself."""
+
+FAILED_STATE: Final = re.compile(
+    r"(?:failed|failure|[\u4e00-\u9fff]{0,4}失败)[\s.。!！]*", re.IGNORECASE
+)
 """A whole text that is the state of a thing as well as a failed call."""
 
 ERROR_TEXT: Final = re.compile(
-    r"(?:(?i:error|exception|fatal)\s*[:：]|ERROR\b|Traceback \(|Traceback\b"
-    r"|[A-Z]\w*(?:Error|Exception)\s*[:：]|(?:错误|失败|异常|出错|报错|调用失败|查询失败)\s*[:：])"
+    r"(?:(?i:(?:fatal |api |internal |tool |unexpected )?error|exception|fatal|failed)\s*[:：]"
+    r"|ERROR\b|Traceback\b|[\[【](?i:error|fatal|错误)[\]】]|Exception in thread\b"
+    r"|(?i:<(?:\?xml[^>]{0,80}>\s*<)?errors?\b"
+    r"|<(?:!doctype html|html)\b.{0,600}?<title>\s*[45]\d\d\b)"
+    r"|[A-Z]\w*(?:Error|Exception)\s*[:：]|(?:错误|失败|异常|出错|报错|调用失败|查询失败)\s*[:：])",
+    re.DOTALL,
 )
 """The first words of a failure, however long it is."""
 
@@ -42,9 +53,10 @@ _DOER = (
 )
 
 _REPORTS = (
-    rf"(?:很?抱歉[，,]|对不起[，,])?{_THING_ZH}{_CALLED_ZH}{{1,3}}{_WENT_WRONG_ZH}",
+    rf"{_THING_ZH}{_CALLED_ZH}{{1,3}}(?:返回|发生)?{_WENT_WRONG_ZH}",
+    r"(?:退款|取消|支付|付款|下单|预订|预定|修改|删除|创建|添加|转账|充值|催单|发货)失败(?=[:：，,])",
     r"(?:参数|请求|令牌|密钥|签名)(?:错误|无效|非法|过期|已过期|不合法|缺失)",
-    r"(?:没有|无|缺少)(?:访问|操作|查询)?权限(?:访问)?",
+    r"(?:没有|无|缺少)(?:访问|操作|查询)?权限(?:(?:访问|查询|操作)\S{0,8})?",
     r"权限不足|无权(?:访问|操作|查询)|拒绝访问|访问被拒绝?|未授权|未登录|请先登录|请求过于频繁",
     r"请求次数超限|内部错误|未知错误",
     rf"(?:https?(?:/[\d.]+)? )?(?:error )?[45]\d\d:? {_HTTP_WITH_CODE}",
@@ -56,13 +68,14 @@ _REPORTS = (
     r"(?:rate limit|quota)(?: was| has been| is)? (?:exceeded|reached)",
     r"(?:invalid|expired|missing) (?:api key|access token|token|credentials?|arguments?"
     r"|parameters?|request)",
-    r"something went wrong|an? (?:\w+ )?error (?:has )?occurred",
+    r"something went wrong|an? (?:\w+ )?error (?:has )?occurred\b[^.]{0,40}?|rate limited",
+    r"no permission(?: to [\w ]{1,30})?|(?:exit|error) code [1-9]\d*",
     r"(?:failed|unable|could not|cannot|can't) (?:to )?(?:connect|fetch|load|retrieve|reach"
     r"|authenticate|execute|complete the request)\b[^.,:;]*",
 )
 """Each with room for what follows: a reason, or what to do."""
 
-_BARE_WORDS = rf"timed out|time-?out|errors?|internal error|{_HTTP}"
+_BARE_WORDS = rf"timed out|time-?out|超时|errors?|internal error|{_HTTP}"
 """Alone, or before a colon; before anything else they may be part of a sentence."""
 
 FAILED_TEXT: Final = re.compile(

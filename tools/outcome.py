@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from hansei.tools import outcome_words as words
 from hansei.tools.decoding import decoded
-from hansei.tools.failure_words import FAILED_STATE, tells_failure
+from hansei.tools.failure_words import APOLOGY, FAILED_STATE, tells_failure
 from hansei.tools.outcome_failure import (
     Fields,
     failure,
@@ -105,7 +105,7 @@ def _of_list(items: list[JsonValue], *, depth: int) -> ToolOutcome:
             return _OK
         outcome = _of_object(item, depth=depth + 1)
         if outcome.status is OutcomeStatus.OK:
-            return _OK
+            return outcome if len(items) == 1 else _OK
         first = first or outcome
     return first or _OK
 
@@ -126,6 +126,12 @@ def _of_object(value: JsonObject, *, depth: int, acknowledged: bool = False) -> 
         # A call that says it went well returns a form that was filled in wrongly, say.
         failed = outcome.status in {OutcomeStatus.ERROR, OutcomeStatus.NOT_FOUND}
         return _OK if failed and succeeded(fields) else outcome
+    part = _only_part(fields)
+    if part and depth < _DEEPEST:
+        # Under a name of its own it may be the record of a failure: only an empty one counts.
+        outcome = _of_list(part if isinstance(part, list) else [part], depth=depth)
+        if outcome != _OK and not succeeded(fields):
+            return outcome
     return (
         _shell(fields)
         or _nothing(fields, acknowledged=acknowledged)
@@ -149,6 +155,16 @@ def _wrapped(fields: Fields) -> JsonValue:
     if len(inside) != 1 or not words.ENVELOPE_KEYS.issuperset(fields):
         return None
     return inside[0]
+
+
+def _only_part(fields: Fields) -> JsonValue:
+    """The one object or list under a name of its own (`{"order": {…}}`) that tells something."""
+    told = [key for key in fields if key not in words.COUNT_KEYS]
+    parts = [fields[key] for key in told if isinstance(fields[key], dict | list)]
+    others = [key for key in told if not isinstance(fields[key], dict | list)]
+    if len(parts) != 1 or any(_informs(key, fields[key]) for key in others):
+        return None
+    return parts[0]
 
 
 def _told(fields: Fields, *, acknowledged: bool) -> ToolOutcome | None:
@@ -277,16 +293,18 @@ def _of_text(output: str) -> ToolOutcome:
     text = output.strip()
     if not text:
         return _outcome(OutcomeStatus.EMPTY, "the tool returned nothing")
-    if len(text) < words.SHORT_TEXT:
+    short = len(text) < words.SHORT_TEXT
+    if short:
+        text = APOLOGY.sub("", text)
         for says, status in _TEXT_RULES:
             if says(text):
                 return _outcome(status, text)
-        if any(pattern.fullmatch(text) for pattern in _DOUBTFUL_TEXTS):
-            return ToolOutcome(OutcomeStatus.OK, doubt=text)
-        if words.AMBIGUOUS_STATUS.fullmatch(text):
-            return _outcome(OutcomeStatus.SHELL, text)
     if tells_failure(text, short=words.SHORT_TEXT):
         return _outcome(OutcomeStatus.ERROR, text)
+    if short and any(pattern.fullmatch(text) for pattern in _DOUBTFUL_TEXTS):
+        return ToolOutcome(OutcomeStatus.OK, doubt=text)
+    if short and words.AMBIGUOUS_STATUS.fullmatch(text):
+        return _outcome(OutcomeStatus.SHELL, text)
     return _OK
 
 

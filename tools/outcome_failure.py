@@ -82,11 +82,17 @@ def _error_text(error: JsonValue) -> str:
     if isinstance(error, float) or not error:
         return ""  # a fraction is a measured error, not a failure
     if isinstance(error, dict):
+        if all(not item or _denies(item) for item in error.values()):
+            return ""  # {"code": 0, "message": "ok"}
         return message(error) or _compact(error)
     if isinstance(error, list):
         said_each = (message(e) if isinstance(e, dict) else plain(e) for e in error[:5])
         return "; ".join(filter(None, said_each)) or _compact(error)
     return "true" if error is True else f"error {error}"
+
+
+def _denies(value: JsonValue) -> bool:
+    return isinstance(value, str) and bool(words.NO_ERROR.fullmatch(value.strip()))
 
 
 def _bad_code(fields: Fields, said: str, *, informed: bool) -> str:
@@ -103,7 +109,8 @@ def _bad_code(fields: Fields, said: str, *, informed: bool) -> str:
     if code in _HTTP_ERRORS and in_envelope:
         return str(code)
     # So do other codes, with a message, and without data that would be worth the call.
-    if informed or not said or words.SAYS_DONE.search(said):
+    told = any(plain(fields.get(key)) for key in words.CODE_MESSAGE_KEYS)
+    if informed or not told or words.SAYS_DONE.search(said):
         return ""
     named = any(plain(fields.get(key)) for key in words.ERROR_KEYS)
     for key in (*words.ERROR_CODE_KEYS, *words.CODE_KEYS):

@@ -10,6 +10,12 @@ ERROR_KEYS: Final = (
     *("error", "errors", "错误", "err", "error_message", "error_msg", "errormessage"),
     *("errmsg", "err_msg", "错误信息", "报错"),
 )
+CODE_MESSAGE_KEYS: Final = (
+    *("message", "msg", "error_message", "error_msg", "errormessage", "errmsg", "err_msg"),
+    *("消息", "错误信息"),
+)
+"""Beside a code these tell how the call went; a description tells what the code's thing is."""
+
 ERROR_CODE_KEYS: Final = ("errcode", "err_code", "errorcode", "error_code", "errno", "错误码")
 CODE_KEYS: Final = (
     *("code", "ret", "retcode", "ret_code", "result_code", "resultcode", "return_code"),
