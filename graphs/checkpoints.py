@@ -17,6 +17,7 @@ BUSY_TIMEOUT = 5.0
 in 80 runs; with 5 s, never."""
 
 SAVED_TYPES: tuple[type, ...] = (
+    state.AgentInput,
     state.StepTask,
     state.StepInput,
     records.ToolCall,
