@@ -139,6 +139,16 @@ def test_two_tools_of_one_name_are_refused(server: ScriptedServer, tmp_path: Pat
     assert server.count() == 0
 
 
+def test_a_misspelt_declaration_is_refused_before_a_model_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "no address")
+    tools = (tmp_path / "my_tools.py").read_text()
+    (tmp_path / "my_tools.py").write_text(tools.replace('"effect"', '"efect"'))
+    said = refused(hansei("run", "look it up", "--tools", "my_tools.py", "--json"), 2)
+    assert "did you mean 'effect'?" in said
+
+
 def test_two_tools_of_one_name_are_refused_by_the_library() -> None:
     with pytest.raises(UserError, match=r"Two tools have the same name \(query_order\)"):
         create_plan_execute_agent(ScriptedChatModel(), [*shop_tools(), shop_tools()[0]])

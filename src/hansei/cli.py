@@ -21,7 +21,7 @@ from langchain_core.runnables import RunnableConfig
 
 from hansei.assignments import SETTING_NAMES, parse_settings
 from hansei.console import console, print_json, say_plainly
-from hansei.graphs.arguments import undeclared_effects
+from hansei.graphs.arguments import checked_tools, undeclared_effects
 from hansei.graphs.checkpoints import open_checkpointer
 from hansei.graphs.plan_execute import Agent, create_plan_execute_agent
 from hansei.interrupt import INTERRUPTED, stops_at_once
@@ -140,7 +140,7 @@ def _run(
 
     # Before a database is made or a model is loaded for it.
     text = checked_goal(sys.stdin.read() if goal == "-" else goal)
-    loaded = load_tools(tools)
+    loaded = checked_tools(load_tools(tools))
     if undeclared := undeclared_effects(loaded):
         # Also where the log is off, since it changes what a run may repeat.
         say_plainly(undeclared, stderr=True)
