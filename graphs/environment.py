@@ -7,6 +7,8 @@ from pydantic import AliasChoices, Field, PositiveFloat, SecretStr, ValidationEr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from hansei.policies.errors import OperatorError
+from hansei.policies.narrow import as_mapping
+from hansei.policies.plain_model import allowed_by
 
 
 class ModelEnvironment(BaseSettings):
@@ -64,8 +66,17 @@ def read_environment() -> ModelEnvironment:
         return ModelEnvironment()
     except ValidationError as error:
         names = sorted({str(part["loc"][0]).upper() for part in error.errors() if part["loc"]})
-        msg = f"Correct the value of {', '.join(names)}: it cannot be used as it is."
+        told = "; ".join(f"{name} must be {_allowed(name)}" for name in names)
+        msg = f"The environment or .env holds what cannot be used: {told}."
         raise OperatorError(msg) from None
     except (OSError, UnicodeDecodeError) as error:
         msg = f"The file .env in the working directory cannot be read: {error.__class__.__name__}."
         raise OperatorError(msg) from None
+
+
+def _allowed(name: str) -> str:
+    """What a variable takes, in words; its value is not repeated, since it may be a secret."""
+    schema = as_mapping(ModelEnvironment.model_json_schema()["properties"])
+    told = allowed_by(as_mapping(schema.get(name.lower(), schema.get(name))))
+    # None is what an empty variable becomes; nobody can write it.
+    return told.removesuffix(", or None") or "another value"

@@ -63,16 +63,16 @@ def _refusal(model: type[PlainModel], exc: ValidationError) -> UserError:
         near = did_you_mean(name, list(model.model_fields))
         return UserError(f"There is no {model.what} {name!r}{near}; there are: {known}.")
     schema = cast("dict[str, JsonValue]", model.model_json_schema())
-    allowed = _allowed(as_mapping(as_mapping(schema["properties"]).get(name)))
+    allowed = allowed_by(as_mapping(as_mapping(schema["properties"]).get(name)))
     return UserError(
         f"The {model.what} {name!r} cannot be {first['input']!r:.{SHOWN}}: "
         f"{f'it must be {allowed}' if allowed else first['msg']}."
     )
 
 
-def _allowed(schema: Mapping[object, object]) -> str:
+def allowed_by(schema: Mapping[object, object]) -> str:
     """What a field takes, in words, from its JSON schema; nothing where that would not be short."""
-    choices = [_allowed(as_mapping(each)) for each in as_list(schema.get("anyOf"))]
+    choices = [allowed_by(as_mapping(each)) for each in as_list(schema.get("anyOf"))]
     if choices:
         return ", or ".join(choices) if all(choices) else ""
     if "enum" in schema:

@@ -174,7 +174,11 @@ def test_the_time_for_a_request_can_be_set(monkeypatch: pytest.MonkeyPatch) -> N
     assert cast("Any", chat_model(base_url=URL)).request_timeout.read == 300.0
     assert cast("Any", chat_model(base_url=URL, timeout=7.0)).request_timeout.read == 7.0
     monkeypatch.setenv("HANSEI_TIMEOUT", "soon")
-    with pytest.raises(OperatorError, match="HANSEI_TIMEOUT"):
+    with pytest.raises(OperatorError, match="HANSEI_TIMEOUT must be a number above 0"):
+        chat_model(base_url=URL)
+    monkeypatch.setenv("HANSEI_TIMEOUT", "3")
+    monkeypatch.setenv("HANSEI_TOOL_STYLE", "odd")
+    with pytest.raises(OperatorError, match="HANSEI_TOOL_STYLE must be one of native, schema"):
         chat_model(base_url=URL)
 
 
