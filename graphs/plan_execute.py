@@ -10,7 +10,7 @@ synthesizer → reflector ─ PASS → END, or back to the synthesizer once with
 # pyright: reportUnknownMemberType=false
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
@@ -36,7 +36,7 @@ from hansei.nodes.models import ModelPort, capabilities_of
 from hansei.nodes.prompting import load_all
 from hansei.policies.checks import Check
 from hansei.policies.errors import UserError
-from hansei.policies.progress import next_node
+from hansei.policies.progress import after_edit, next_node
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentInput, AgentState, StepTask
 from hansei.policies.words import ROLES, Role
@@ -59,6 +59,8 @@ _PLANNED: dict[Hashable, str] = {
     "steps to run": "executor",
     "nothing to run": "synthesizer",
     "answered at once": END,
+    # Only where somebody edits the plan while a replan is due.
+    "edited before a replan": "replanner",
 }
 _JUDGED: dict[Hashable, str] = {
     "RETRY, or PASS with steps left": "executor",
@@ -149,36 +151,35 @@ def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentS
     graph.add_node("replanner", bodies.replanner(kit))
     graph.add_node("synthesizer", bodies.synthesizer(kit))
     graph.add_edge(START, "planner")
-    graph.add_conditional_edges("planner", _after_planner, _PLANNED)
-    graph.add_conditional_edges("reflector", _after_reflector, _JUDGED)
-    graph.add_conditional_edges("replanner", _after_replanner, _REPLANNED)
+    for name, edges in (("planner", _PLANNED), ("reflector", _JUDGED), ("replanner", _REPLANNED)):
+        graph.add_conditional_edges(name, _router(edges, kit.settings), edges)
     graph.add_edge("synthesizer", "reflector")
     return graph
 
 
-def _after_planner(state: AgentState) -> Hashable | list[Send]:
-    return _route(state, _PLANNED)
+def _router(
+    edges: Mapping[Hashable, str], settings: Settings
+) -> Callable[[AgentState], Hashable | list[Send]]:
+    """The edge out of a node: `next_node` decides, this only finds its name in the drawing.
 
+    A state that somebody has edited in a node's name may want what that node never does: a run
+    that is over ends there, and a replan that was made by hand is not made again.
+    """
+    names = {node: name for name, node in edges.items()}
 
-def _after_reflector(state: AgentState) -> Hashable | list[Send]:
-    return _route(state, _JUDGED)
-
-
-def _after_replanner(state: AgentState) -> Hashable | list[Send]:
-    return _route(state, _REPLANNED)
-
-
-def _route(state: AgentState, edges: Mapping[Hashable, str]) -> Hashable | list[Send]:
-    """Where the edge leads: `next_node` decides, this only finds the edge's name for it."""
-    match next_node(state):
-        case "executor":
-            return bodies.tasks(state)
-        case "wait":
+    def route(state: AgentState) -> Hashable | list[Send]:
+        steps = bodies.dispatched(state)
+        if bodies.edited():
+            steps = after_edit(state, settings)
+            state = state.model_copy(update={"dispatch": [step.id for step in steps]})
+        chosen = next_node(state)
+        if chosen == "executor":
+            return bodies.tasks(state, steps)
+        if chosen == "wait" or (chosen == "end" and END not in names):
             return []
-        case "end":
-            return next(name for name, node in edges.items() if node == END)
-        case node:
-            return next(name for name, target in edges.items() if target == node)
+        return names.get(END if chosen == "end" else chosen, names["synthesizer"])
+
+    return route
 
 
 def _kit(

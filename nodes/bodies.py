@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 from uuid import uuid4
 
@@ -25,6 +25,7 @@ from hansei.nodes.tool_runner import run_tools
 from hansei.policies.budget import Spent
 from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
+from hansei.policies.records import Step
 from hansei.policies.schedule import in_flight
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState, StepInput, StepTask
@@ -84,7 +85,8 @@ def task_node(body: TaskBody, kit: Kit) -> RunnableLambda[StepTask, Command[str]
 
 
 def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
-    if state.answer_status is AnswerStatus.PENDING:
+    # An edit may reopen steps while a draft of the answer waits: they come first.
+    if state.answer_status is AnswerStatus.PENDING and not in_flight(state.steps):
         return review_answer(state, kit, settings)
     return reflect_on_steps(state, kit, settings)
 
@@ -126,16 +128,26 @@ def synthesizer(kit: Kit) -> RunnableLambda[AgentState, Update]:
     return state_node(synthesize, kit)
 
 
-def tasks(state: AgentState) -> list[Send]:
+def dispatched(state: AgentState) -> list[Step]:
+    """The steps that the last node has started."""
+    return [state.steps[i] for i in state.dispatch if i in state.steps]
+
+
+def edited() -> bool:
+    """Whether an edge is asked by `update_state`, where no run is under way."""
+    return cast("object", get_runtime(Settings)) is None
+
+
+def tasks(state: AgentState, steps: Sequence[Step]) -> list[Send]:
     """The steps to hand to the executor, each with what it is bound to."""
     spent = spent_of(state)
     return [
         Send(
             "executor",
             StepTask(
-                step=state.steps[i],
-                inputs=[_input(state, d) for d in state.steps[i].depends_on if d in state.steps],
-                given_up=given_up_calls(state.steps[i], state.steps),
+                step=step,
+                inputs=[_input(state, d) for d in step.depends_on if d in state.steps],
+                given_up=given_up_calls(step, state.steps),
                 goal=state.goal,
                 language=state.language,
                 run_id=state.run_id,
@@ -143,8 +155,7 @@ def tasks(state: AgentState) -> list[Send]:
                 spent=spent,
             ),
         )
-        for i in state.dispatch
-        if i in state.steps
+        for step in steps
     ]
 
 

@@ -60,8 +60,15 @@ def fault(step: Step, kind: Fault, reason: str) -> Turn:
 
 
 def execute(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
-    """One turn: ask the model, then go to the tools, once more around, or to the reflector."""
+    """One turn: ask the model, then go to the tools, once more around, or to the reflector.
+
+    A step that an edit of the state has taken out of its place goes straight back to it.
+    """
     attempt = task.step.last_attempt
+    if task.step.progress is Progress.FINISHED:
+        return Turn(task.step, "reflector")
+    if any(call.outcome is None for item in attempt.rounds[-1:] for call in item.calls):
+        return Turn(task.step, "tools")
     rounds_left = len(attempt.rounds) < settings.max_tool_rounds
     may_call = rounds_left and bool(kit.tools)
     messages = yield from _messages(task, settings)

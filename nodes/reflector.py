@@ -19,6 +19,7 @@ from hansei.policies.fencing import fenced, scanned
 from hansei.policies.modes import asks_critic
 from hansei.policies.phrases import say
 from hansei.policies.progress import advance
+from hansei.policies.progress import due as due_now
 from hansei.policies.provenance import owed, standing_calls
 from hansei.policies.reading import read_verdict_word, without_lines_of
 from hansei.policies.records import (
@@ -63,7 +64,7 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
     records = yield from side_by_side([_judge(step, state, kit, settings) for step in waiting])
     replans = state.replans
     steps: dict[int, Step] = {}
-    due = list(state.replan_due)
+    due = due_now(state)
     exhausted = state.exhausted
     for step, record in zip(waiting, records, strict=True):
         judged = apply_verdict(step, record, settings)

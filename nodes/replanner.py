@@ -16,7 +16,7 @@ from hansei.policies.endings import done
 from hansei.policies.fencing import plain
 from hansei.policies.lint import LintContext, Linted, correct, lint, working_steps
 from hansei.policies.planning import apply_replan, cut_steps, sift, waiting
-from hansei.policies.progress import advance
+from hansei.policies.progress import advance, due
 from hansei.policies.records import Step
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
@@ -27,7 +27,7 @@ Update = dict[str, object]
 def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Ask for a replan that differs, and put it into the plan. It may be empty."""
     steps = in_order(state)
-    failed = [state.steps[i] for i in state.replan_due]
+    failed = [state.steps[i] for i in due(state)]
     context = LintContext(
         goal=state.goal,
         tools=frozenset(kit.tools),

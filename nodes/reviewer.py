@@ -9,7 +9,7 @@ from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
 from hansei.nodes.reflector import ask_critic
 from hansei.policies.answers import answer_findings, closing_notes, honest_answer, told_reason
-from hansei.policies.endings import done, ending, undone
+from hansei.policies.endings import budget_fault, done, ending, undone
 from hansei.policies.fencing import fenced, plain
 from hansei.policies.records import AnswerAttempt, Finding, Reflection, Step, VerdictRecord
 from hansei.policies.settings import Settings
@@ -127,7 +127,7 @@ def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRec
         unjudged = record.unjudged if record.verdict is None and kept else None
         status = AnswerStatus.ACCEPTED
         reason = str(unjudged or AcceptedReason.RETRIES_USED_UP)
-    exhausted = state.exhausted or record.refused
+    exhausted = state.exhausted or record.refused or budget_fault(steps)
     notes = closing_notes(steps, answer_reason=reason, exhausted=exhausted, language=state.language)
     answer = "\n\n".join([honest, *notes])
     end = ending(steps, answer_status=status, answer_reason=reason, exhausted=bool(exhausted))

@@ -8,6 +8,7 @@ from hansei.policies.answers import clean_answer, told_reason
 from hansei.policies.budget import budget_told
 from hansei.policies.endings import done, undone
 from hansei.policies.fencing import plain
+from hansei.policies.progress import advance
 from hansei.policies.records import AnswerAttempt, Step
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
@@ -19,7 +20,9 @@ Update = dict[str, object]
 
 def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Write one draft of the answer. A text that cannot be had is an empty draft."""
-    steps = in_order(state)
+    # Nothing waits any more, unless somebody has edited steps on which others depend.
+    settled = advance(state.steps, state.order, settings, stopped=True).steps
+    steps = in_order(state.model_copy(update={"steps": {**state.steps, **settled}}))
     results, missing = done(steps), undone(steps)
     name = "synthesizer" if results else "synthesizer_failed"
     messages = render(
@@ -39,6 +42,8 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         # It has no tools here; the markup of a call is no answer to anybody.
         text = ""
     return {
+        "steps": settled,
+        "replan_due": [],
         "answer_attempts": [*state.answer_attempts, AnswerAttempt(text=text)],
         "answer_status": AnswerStatus.PENDING,
         "exhausted": state.exhausted or budget_told(reply.refused, state.language),

@@ -8,6 +8,7 @@ from hansei.policies.words import (
     USABLE,
     AcceptedReason,
     AnswerStatus,
+    Fault,
     RunStatus,
     StepStatus,
 )
@@ -63,6 +64,12 @@ def unvouched(steps: Iterable[Step]) -> list[Step]:
         for s in steps
         if s.status is StepStatus.ACCEPTED and s.reason != AcceptedReason.NOT_REVIEWED
     ]
+
+
+def budget_fault(steps: Iterable[Step]) -> str:
+    """The budget that ended an attempt, also of a step that somebody has settled by hand since."""
+    faults = (a for s in steps for a in s.attempts if a.fault is Fault.BUDGET)
+    return next((a.fault_reason for a in faults), "")
 
 
 def ending(

@@ -61,6 +61,40 @@ def advance(
     return Move(steps=changed, dispatch=chosen)
 
 
+def due(state: AgentState) -> list[int]:
+    """The failed steps that wait for the replanner; one settled by hand since is none."""
+    return [
+        i
+        for i in state.replan_due
+        if i in state.steps and state.steps[i].status is StepStatus.FAILED
+    ]
+
+
+def after_edit(state: AgentState, settings: Settings) -> list[Step]:
+    """The steps to hand to the executor after an edit of the state.
+
+    An edit drops every task that was under way. So what was begun goes on where it stood, and
+    what the edit has made ready begins, its new attempt written down.
+
+    Args:
+        state: The state with the edit.
+        settings: Limits of the run.
+    """
+    if state.status is not RunStatus.RUNNING:
+        return []
+    begun = set(in_flight(state.steps))
+    flying = [state.steps[i] for i in state.order if i in begun]
+    if state.exhausted:
+        return flying
+    chosen = choose(
+        state.steps,
+        state.order,
+        max_parallel=settings.max_parallel,
+        only_retries=bool(due(state)),
+    )
+    return [*flying, *(start(state.steps[i]) for i in chosen)]
+
+
 def next_node(state: AgentState) -> Next:
     """Where a run goes from planner, reflector and replanner: a pure function of the state."""
     if state.status is not RunStatus.RUNNING:
@@ -69,7 +103,7 @@ def next_node(state: AgentState) -> Next:
         return "executor"
     if in_flight(state.steps):
         return "wait"
-    if state.replan_due:
+    if due(state):
         return "replanner"
     if state.answer_status in {AnswerStatus.NONE, AnswerStatus.PENDING}:
         return "synthesizer"

@@ -198,7 +198,7 @@ def assert_disclosed(played: Played) -> None:
         assert words.boast not in answer
     for step in _with(counts(state), StepStatus.ACCEPTED):
         if step.reason != _UNREVIEWED:
-            assert subject_of(step) in told or step.description in told
+            assert subject_of(step) in told or step.description.rstrip("。.") in told
     assert not _INTERNAL.search(answer), answer
     assert "prompt" not in answer.lower()
 

@@ -192,8 +192,9 @@ EDITS: tuple[dict[str, object], ...] = (
     {"status": "pending"},
     {"hint": "be careful"},
     {"needs_reflection": False},
+    {},
 )
-"""What a human changes in a step, in the form in which Studio sends it."""
+"""What a human changes in a step, in the form in which Studio sends it; the last one edits none."""
 
 
 @settings(max_examples=15, suppress_health_check=SLOW)
@@ -201,7 +202,7 @@ EDITS: tuple[dict[str, object], ...] = (
     scenario=scenarios(),
     place=st.integers(0, 30),
     edit=st.sampled_from(EDITS),
-    node=st.sampled_from(("planner", "reflector")),
+    node=st.sampled_from(("planner", "reflector", "replanner")),
 )
 def test_a_fork_leaves_the_old_branch_alone(
     scenario: Scenario, place: int, edit: dict[str, object], node: str
@@ -215,7 +216,8 @@ def test_a_fork_leaves_the_old_branch_alone(
     head, chosen = history[0], planned[place % len(planned)]
     before = _branch(saver)
     steps = {str(key): edit for key in chosen.values["steps"]}
-    fork = first.agent.update_state(chosen.config, {"steps": steps}, as_node=node)
+    values: dict[str, object] = {"steps": steps} if edit else {"brief": "the gist"}
+    fork = first.agent.update_state(chosen.config, values, as_node=node)
     second = ask(first.world, first.agent, None, config=fork)
     after = _branch(saver)
     for key, (saved, writes) in before.items():

@@ -16,7 +16,8 @@ from policy_records import (
 )
 
 from hansei import Settings
-from hansei.policies.progress import Next, advance, next_node
+from hansei.policies.progress import Next, advance, after_edit, due, next_node
+from hansei.policies.records import Step
 from hansei.policies.state import AgentState
 from hansei.policies.words import AnswerStatus, Progress, RunStatus
 
@@ -77,3 +78,38 @@ ROUTES: Mapping[str, tuple[AgentState, Next]] = {
 def test_routes(name: str) -> None:
     state, expected = ROUTES[name]
     assert next_node(state) == expected
+
+
+DONE = a_step(2, progress=Progress.FINISHED)
+AGAIN = a_step(3, PENDING, tried())
+
+
+@pytest.mark.parametrize(
+    ("steps", "replan_due", "handed"),
+    [
+        ([BUSY, DONE], [], {1: 0, 2: 0}),  # what was begun goes on where it stood
+        ([BUSY, a_step(2), a_step(3)], [], {1: 0, 2: 1}),  # and as much begins as may
+        ([a_step(1, VERIFIED), a_step(2, needs=[1])], [], {2: 1}),
+        ([a_step(1, FAILED), a_step(2), AGAIN], [1], {3: 2}),  # only retries before a replan
+        ([a_step(1, VERIFIED), a_step(2)], [1], {2: 1}),  # which is due no more
+        ([a_step(1, VERIFIED)], [], {}),
+    ],
+)
+def test_what_an_edit_hands_to_the_executor(
+    steps: list[Step], replan_due: list[int], handed: dict[int, int]
+) -> None:
+    state = AgentState(steps=by_id(*steps), order=[s.id for s in steps], replan_due=replan_due)
+    assert {s.id: len(s.attempts) for s in after_edit(state, BASE)} == handed
+
+
+def test_an_edit_begins_nothing_where_a_run_is_over_or_out_of_budget() -> None:
+    state = AgentState(steps=by_id(BUSY, a_step(2)), order=[1, 2])
+    over = state.model_copy(update={"status": RunStatus.PARTIAL})
+    spent = state.model_copy(update={"exhausted": "call_budget 3"})
+    assert after_edit(over, BASE) == []
+    assert [s.id for s in after_edit(spent, BASE)] == [1]
+
+
+def test_only_a_step_that_is_still_failed_is_due() -> None:
+    state = AgentState(steps=by_id(a_step(1, FAILED), a_step(2, VERIFIED)), replan_due=[1, 2, 9])
+    assert due(state) == [1]

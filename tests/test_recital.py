@@ -24,6 +24,9 @@ ORDINARY = re.compile(
 )
 """Lines of the prompts that an honest text may have as well."""
 
+TOLD = ("- look up", "- Not done: look up", "- 没有完成：look up")
+"""How the lines begin that tell what was done or not: a text that repeats them tells it too."""
+
 _FILLED = ("42001", "query_order")
 """What stands in the values of the prompts, and so in no line of their own."""
 
@@ -39,7 +42,7 @@ def frame_lines(language: Language) -> list[str]:
     return [
         line
         for line in dict.fromkeys(found)
-        if line and not ORDINARY.fullmatch(line) and not line.startswith("- look up")
+        if line and not ORDINARY.fullmatch(line) and not line.startswith(TOLD)
     ]
 
 
