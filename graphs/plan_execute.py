@@ -204,6 +204,7 @@ def _kit(
         },
         settings=settings,
         effects=frozenset(t.name for t in tools if tool_effect(t) != "read"),
+        once=frozenset(t.name for t in tools if tool_effect(t) == "once"),
         volatile=frozenset(t.name for t in tools if tool_is_volatile(t)),
         checks=tuple(checks),
     )

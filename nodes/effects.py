@@ -8,7 +8,7 @@ calls and threads, `adrive` with awaits; nothing else differs between the two.
 import asyncio
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables.config import ContextThreadPoolExecutor
@@ -63,6 +63,8 @@ class RunTool:
 
     tool: BaseTool
     call: RequestedCall
+    key: str = ""
+    """Under which the journal knows a call that changes something; empty for one that reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +75,29 @@ class ToolReply:
     raised: bool = False
     refused: bool = False
     """A budget forbade the call, so it was never made; `output` says which."""
+    unknown: bool = False
+    """It was begun before a crash, and nobody knows whether it went through."""
+
+
+Shelf = Literal["outputs", "journal"]
+"""Where in the store a text is kept: long tool outputs, or the journal of changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remember:
-    """Keep a long output in the run's store."""
+    """Keep a text in the run's store; an empty one is forgotten."""
 
     key: str
     text: str
+    shelf: Shelf = "outputs"
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Read a long output back."""
+    """Read a text back."""
 
     key: str
+    shelf: Shelf = "outputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +164,15 @@ def ask_tool(run: RunTool) -> Body[ToolReply]:
     return reply
 
 
-def ask_remember(key: str, text: str) -> Body[bool]:
-    """Keep a long text; False when there is nowhere to keep it."""
-    reply = yield Remember(key=key, text=text)
+def ask_remember(key: str, text: str, *, shelf: Shelf = "outputs") -> Body[bool]:
+    """Keep a text, or forget it where it is empty; False when there is nowhere to keep it."""
+    reply = yield Remember(key=key, text=text, shelf=shelf)
     return reply is True
 
 
-def ask_recall(key: str) -> Body[str | None]:
-    """Read a long text back; `None` when it is gone."""
-    reply = yield Recall(key=key)
+def ask_recall(key: str, *, shelf: Shelf = "outputs") -> Body[str | None]:
+    """Read a text back; `None` when it is gone."""
+    reply = yield Recall(key=key, shelf=shelf)
     if reply is None or isinstance(reply, str):
         return reply
     raise TypeError(type(reply))

@@ -15,7 +15,15 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.store.base import BaseStore
 from pydantic import JsonValue
 
-from hansei.nodes.effects import ModelCall, ModelReply, Recall, Remember, RunTool, ToolReply
+from hansei.nodes.effects import (
+    ModelCall,
+    ModelReply,
+    Recall,
+    Remember,
+    RunTool,
+    Shelf,
+    ToolReply,
+)
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
 from hansei.nodes.tool_call import run_blocking, said_by, tool_node
@@ -29,8 +37,14 @@ from hansei.policies.words import Role
 
 logger = logging.getLogger(__name__)
 
-OUTPUTS = ("hansei", "outputs")
-"""Namespace of long tool outputs in the store."""
+IDEMPOTENCY_KEY = "idempotency_key"
+"""Where in `config["configurable"]` a tool finds the key to hand on to the service it calls."""
+
+SHELVES: Mapping[Shelf, tuple[str, ...]] = {
+    "outputs": ("hansei", "outputs"),
+    "journal": ("hansei", "journal"),
+}
+"""Namespaces of the store. Keys are hashes, so threads need none of their own."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,8 @@ class Kit:
     settings: Settings
     effects: frozenset[str] = frozenset()
     """Tools that change something."""
+    once: frozenset[str] = frozenset()
+    """Those of them that must not be called again when nobody knows whether they went through."""
     volatile: frozenset[str] = frozenset()
     """Tools whose identical call is run again rather than answered from the record."""
     checks: Sequence[Check] = ()
@@ -104,8 +120,10 @@ class NodeSession:
         if late:
             return late
         try:
-            result = run_blocking(run.tool, _tool_input(run), self.config)
+            result = run_blocking(run.tool, _tool_input(run), _tool_config(run, self.config))
         except GraphBubbleUp:
+            if run.key:  # it stopped to ask somebody, and will begin anew
+                self.remember(Remember(key=run.key, text="", shelf="journal"))
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as exc:  # noqa: BLE001
             return _raised(run, exc)
@@ -117,8 +135,12 @@ class NodeSession:
         if late:
             return late
         try:
-            result: object = await tool_node(run.tool).ainvoke(_tool_input(run), self.config)
+            result: object = await tool_node(run.tool).ainvoke(
+                _tool_input(run), _tool_config(run, self.config)
+            )
         except GraphBubbleUp:
+            if run.key:
+                await self.aremember(Remember(key=run.key, text="", shelf="journal"))
             raise
         except asyncio.CancelledError as exc:
             task = asyncio.current_task()
@@ -130,27 +152,37 @@ class NodeSession:
         return _tool_reply(result)
 
     def remember(self, item: Remember) -> bool:
-        """Keep a long text in the store."""
+        """Keep a text in the store, or forget it where it is empty."""
         if self.store is None:
             return False
-        self.store.put(OUTPUTS, item.key, {"text": item.text}, index=False)
+        if item.text:
+            self.store.put(SHELVES[item.shelf], item.key, {"text": item.text}, index=False)
+        else:
+            self.store.delete(SHELVES[item.shelf], item.key)
         return True
 
     async def aremember(self, item: Remember) -> bool:
-        """Keep a long text in the store."""
+        """Keep a text in the store, or forget it where it is empty."""
         if self.store is None:
             return False
-        await self.store.aput(OUTPUTS, item.key, {"text": item.text}, index=False)
+        if item.text:
+            await self.store.aput(SHELVES[item.shelf], item.key, {"text": item.text}, index=False)
+        else:
+            await self.store.adelete(SHELVES[item.shelf], item.key)
         return True
 
     def recall(self, item: Recall) -> str | None:
-        """Read a long text back."""
-        found = None if self.store is None else self.store.get(OUTPUTS, item.key)
+        """Read a text back."""
+        if self.store is None:
+            return None
+        found = self.store.get(SHELVES[item.shelf], item.key)
         return None if found is None else str(found.value["text"])
 
     async def arecall(self, item: Recall) -> str | None:
-        """Read a long text back."""
-        found = None if self.store is None else await self.store.aget(OUTPUTS, item.key)
+        """Read a text back."""
+        if self.store is None:
+            return None
+        found = await self.store.aget(SHELVES[item.shelf], item.key)
         return None if found is None else str(found.value["text"])
 
     def _admit(self, role: Role) -> str:
@@ -173,6 +205,14 @@ class NodeSession:
 def _tool_input(run: RunTool) -> dict[str, list[AIMessage]]:
     call = {"name": run.call.name, "args": run.call.args, "id": run.call.id, "type": "tool_call"}
     return {"messages": [AIMessage(content="", tool_calls=[call])]}
+
+
+def _tool_config(run: RunTool, config: RunnableConfig) -> RunnableConfig:
+    """The run's config; a tool that changes something also finds the key of its call in it."""
+    if not run.key:
+        return config
+    configurable = {**config.get("configurable", {}), IDEMPOTENCY_KEY: run.key}
+    return {**config, "configurable": configurable}
 
 
 def _tool_reply(result: object) -> ToolReply:

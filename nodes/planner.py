@@ -229,6 +229,7 @@ def _fresh(
         "verified": False,
         "reason": "",
         "exhausted": "",
+        "needs_human": "",
     }
 
 

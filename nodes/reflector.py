@@ -65,7 +65,7 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
     replans = state.replans
     steps: dict[int, Step] = {}
     due = due_now(state)
-    exhausted = state.exhausted
+    exhausted, needs_human = state.exhausted, state.needs_human
     for step, record in zip(waiting, records, strict=True):
         judged = apply_verdict(step, record, settings)
         steps[step.id] = judged
@@ -73,9 +73,13 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
         if out_of_budget:
             exhausted = step.last_attempt.fault_reason
         exhausted = exhausted or record.refused
+        if step.last_attempt.fault is Fault.UNKNOWN_EFFECT:
+            needs_human = step.last_attempt.fault_reason
         wants_replan = judged.status is StepStatus.FAILED and record.verdict is Verdict.REPLAN
         if wants_replan and not out_of_budget and not exhausted:
             due.append(step.id)
+    stopped = bool(exhausted or needs_human)
+    due = [] if stopped else due
     if due and not state.replan_due:
         # Counted before it is made: a replanner that fails cannot have a free try.
         if replans < settings.replans:
@@ -87,14 +91,15 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
         state.order,
         settings,
         replan_due=due,
-        stopped=bool(exhausted),
+        stopped=stopped,
     )
     return {
         "steps": {**steps, **move.steps},
         "dispatch": move.dispatch,
-        "replan_due": [] if exhausted else due,
+        "replan_due": due,
         "replans": replans,
         "exhausted": exhausted,
+        "needs_human": needs_human,
         "reflections": [
             _reflection(step.id, record) for step, record in zip(waiting, records, strict=True)
         ],

@@ -128,9 +128,21 @@ def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRec
         status = AnswerStatus.ACCEPTED
         reason = str(unjudged or AcceptedReason.RETRIES_USED_UP)
     exhausted = state.exhausted or record.refused or budget_fault(steps)
-    notes = closing_notes(steps, answer_reason=reason, exhausted=exhausted, language=state.language)
+    notes = closing_notes(
+        steps,
+        answer_reason=reason,
+        exhausted=exhausted,
+        needs_human=state.needs_human,
+        language=state.language,
+    )
     answer = "\n\n".join([honest, *notes])
-    end = ending(steps, answer_status=status, answer_reason=reason, exhausted=bool(exhausted))
+    end = ending(
+        steps,
+        answer_status=status,
+        answer_reason=reason,
+        exhausted=bool(exhausted),
+        needs_human=bool(state.needs_human),
+    )
     return {
         "answer": answer,
         "answer_status": status,

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -15,13 +16,18 @@ from hansei.nodes.effects import (
     ask_tool,
     side_by_side,
 )
-from hansei.nodes.executor import Turn, whole_output, with_attempt
+from hansei.nodes.executor import Turn, fault, whole_output, with_attempt
+from hansei.nodes.journal import journaled
 from hansei.nodes.kit import Kit
+from hansei.policies.carried_out import shown_calls
+from hansei.policies.effect_keys import effect_key
 from hansei.policies.fencing import scanned
+from hansei.policies.phrases import say
 from hansei.policies.provenance import calls_of, from_record, invented
 from hansei.policies.records import Step, ToolCall
 from hansei.policies.settings import Settings
 from hansei.policies.state import StepTask
+from hansei.policies.words import Fault
 from hansei.tools.outcome import OutcomeStatus, read_outcome
 
 EXCERPT = 500
@@ -56,18 +62,33 @@ def run_tools(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
         else:
             todo.append(i)
     reads = [i for i in todo if current.calls[i].name not in kit.effects]
-    results = yield from side_by_side([_run(current.calls[i], kit) for i in reads])
+    results = yield from side_by_side([_run(i, task, kit) for i in reads])
     done |= dict(zip(reads, results, strict=True))
-    for i in todo:
-        if i not in done:
-            done[i] = yield from _run(current.calls[i], kit)
+    done |= yield from _one_by_one([i for i in todo if i not in done], task, kit)
     for i, call in enumerate(current.calls):
         if i not in done:
             first = next(done[j] for j in todo if _same(call, current.calls[j]))
             done[i] = _answered_by(call, first)
     turn = current.model_copy(update={"calls": [done[i] for i in range(len(current.calls))]})
-    rounds = [*attempt.rounds[:-1], turn]
-    return Turn(_with_rounds(step, rounds), "executor")
+    onward = _with_rounds(step, [*attempt.rounds[:-1], turn])
+    lost = [call for call in turn.calls if call.outcome is OutcomeStatus.UNKNOWN]
+    if lost:
+        reason = say("fault_unknown", task.language, reason=shown_calls(lost))
+        return fault(onward, Fault.UNKNOWN_EFFECT, reason)
+    return Turn(onward, "executor")
+
+
+def _one_by_one(places: Sequence[int], task: StepTask, kit: Kit) -> Body[dict[int, ToolCall]]:
+    """Make calls that change something, in order; none after one that is lost in the dark."""
+    calls = task.step.last_attempt.rounds[-1].calls
+    done: dict[int, ToolCall] = {}
+    for i in places:
+        if any(call.outcome is OutcomeStatus.UNKNOWN for call in done.values()):
+            told = "not run: the call before it may or may not have gone through"
+            done[i] = _settled(calls[i], OutcomeStatus.REFUSED, told)
+        else:
+            done[i] = yield from _run(i, task, kit)
+    return done
 
 
 def _with_rounds(step: Step, rounds: Sequence[object]) -> Step:
@@ -140,11 +161,29 @@ def _sources(task: StepTask) -> Body[list[str]]:
     return found
 
 
-def _run(call: ToolCall, kit: Kit) -> Body[ToolCall]:
+def _run(place: int, task: StepTask, kit: Kit) -> Body[ToolCall]:
+    """Make one call of the last round; one that changes something goes through the journal."""
+    attempt = task.step.last_attempt
+    call = attempt.rounds[-1].calls[place]
     request = RequestedCall(id=call.id, name=call.name, args=_args(call))
-    reply = yield from ask_tool(RunTool(tool=kit.tools[call.name], call=request))
+    run = RunTool(tool=kit.tools[call.name], call=request)
+    if call.name in kit.effects:
+        key = effect_key(
+            run_id=task.run_id,
+            step=task.step.id,
+            attempt=attempt.number,
+            turn=len(attempt.rounds),
+            place=place,
+            call=call,
+        )
+        once = call.name in kit.once
+        reply = yield from journaled(replace(run, key=key), args=call.args, once=once)
+    else:
+        reply = yield from ask_tool(run)
     if reply.refused:
         return _settled(call, OutcomeStatus.REFUSED, reply.output)
+    if reply.unknown:
+        return _settled(call, OutcomeStatus.UNKNOWN, reply.output)
     # Half characters could neither be sent nor written to a file.
     output = kept = reply.output.encode("utf-8", "replace").decode()
     outcome = read_outcome(output, raised=reply.raised)

@@ -4,7 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from hansei.policies.carried_out import carried_out_note, changes_of, left_behind, shown_calls
+from hansei.policies.carried_out import (
+    carried_out_note,
+    changes_of,
+    left_behind,
+    shown_calls,
+    unknown_changes,
+)
 from hansei.policies.checks import CheckInput, condition_findings
 from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
 from hansei.policies.endings import counted, done, undone, unvouched
@@ -200,8 +206,8 @@ def rule_answer(steps: Sequence[Step], language: Language) -> str:
     if not lines:
         lines.append(say("nothing_done", language))
     lines += [_sentence(step, language) for step in missing]
-    if missing and not left_behind(steps):
-        # Trying again is no advice where something was changed already.
+    if missing and not left_behind(steps) and not unknown_changes(steps):
+        # Trying again is no advice where something was changed already, or may have been.
         lines.append(say("what_now", language))
     return "\n".join(lines)
 
@@ -236,6 +242,7 @@ def closing_notes(
     *,
     answer_reason: str,
     exhausted: str,
+    needs_human: str = "",
     language: Language,
 ) -> list[str]:
     """Plain sentences that end an answer: what ended the run, was changed, is not verified.
@@ -244,10 +251,13 @@ def closing_notes(
         steps: All steps.
         answer_reason: Why the answer is only accepted; empty when it was verified.
         exhausted: Which budget ended the run; empty when none did.
+        needs_human: What only a human can find out or decide; empty when nothing is.
         language: The language of the answer.
     """
     parts = counted(steps)
     notes: list[str] = []
+    if needs_human:
+        notes.append(say("needs_human", language, reason=needs_human))
     if exhausted:
         notes.append(say("exhausted", language, reason=exhausted))
     changed = carried_out_note(steps, language)

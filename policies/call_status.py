@@ -14,6 +14,7 @@ _BAD = {
     OutcomeStatus.SHELL: "shell",
     OutcomeStatus.EMPTY: "empty",
     OutcomeStatus.REFUSED: "refused",
+    OutcomeStatus.UNKNOWN: "fault_unknown",
 }
 """Outcomes that are not a result, and the phrase that says so."""
 

@@ -25,6 +25,12 @@ def changes_of(step: Step) -> list[ToolCall]:
     ]
 
 
+def unknown_changes(steps: Iterable[Step]) -> list[ToolCall]:
+    """Calls of which nobody knows whether they went through."""
+    calls = [call for step in steps for call in calls_of(step)]
+    return [call for call in calls if call.outcome is OutcomeStatus.UNKNOWN]
+
+
 def left_behind(steps: Sequence[Step]) -> list[ToolCall]:
     """Changes that were made and that no completed step's result rests on, each once."""
     vouched = {

@@ -132,6 +132,14 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "模型一直在调用工具，没有给出结果",
         "The model kept calling tools and never stated a result",
     ),
+    "fault_unknown": (
+        "程序在执行 {reason} 时中断，不知道它有没有成功",
+        "The process was stopped during {reason}, and nobody knows whether it went through",
+    ),
+    "needs_human": (
+        "需要人工核实：{reason}。核实之前不会重复执行。",
+        "This needs a human: {reason}. It is not done again until somebody has looked.",
+    ),
     "fault_budget": ("预算已用完：{reason}", "The budget is used up: {reason}"),
     # the budget that is used up; the setting's name stands in it, so that one knows what to raise
     "budget_call_budget": (

@@ -84,7 +84,7 @@ def after_edit(state: AgentState, settings: Settings) -> list[Step]:
         return []
     begun = set(in_flight(state.steps))
     flying = [state.steps[i] for i in state.order if i in begun]
-    if state.exhausted:
+    if state.exhausted or state.needs_human:
         return flying
     chosen = choose(
         state.steps,

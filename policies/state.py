@@ -147,6 +147,7 @@ class AgentState(PlainModel):
     status: RunStatus = RunStatus.RUNNING
     verified: bool = Field(default=False, description="every part that counts was verified")
     reason: str = Field(default="", description="why the run failed")
+    needs_human: str = Field(default="", description="what only a human can find out or decide")
     exhausted: str = Field(default="", description="the budget that ended the run, if one did")
 
 

@@ -109,6 +109,7 @@ class Fault(StrEnum):
     EMPTY_REPLY = "empty_reply"
     ONLY_CALLS = "only_calls"
     BUDGET = "budget"
+    UNKNOWN_EFFECT = "unknown_effect"
 
 
 TERMINAL = frozenset(

@@ -15,15 +15,7 @@ from pydantic import JsonValue
 from hansei.tools import outcome_words as words
 from hansei.tools.decoding import decoded
 from hansei.tools.failure_words import APOLOGY, FAILED_STATE, tells_failure
-from hansei.tools.outcome_failure import (
-    Fields,
-    failure,
-    message,
-    named,
-    plain,
-    says_no,
-    succeeded,
-)
+from hansei.tools.outcome_failure import Fields, failure, message, named, plain, says_no, succeeded
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
@@ -51,6 +43,8 @@ class OutcomeStatus(StrEnum):
     """Well-formed, but it only says that the data is still on its way."""
     REFUSED = "refused"
     """The call was not made; set by whoever refused it, never read from an output."""
+    UNKNOWN = "unknown"
+    """It began before a crash, and nobody knows whether it went through; set by the journal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,4 +287,5 @@ def _short(asked: str) -> str:
 
 
 def _as_json(answer: Answer) -> str:
-    return json.dumps(answer, ensure_ascii=False)
+    # Half characters, which a model may have asked for, could not be sent back to it.
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace").decode()

@@ -47,6 +47,8 @@ def run_reason(state: AgentState) -> str:
     language = state.language
     if state.reason:
         return state.reason
+    if state.needs_human:
+        return say("needs_human", language, reason=state.needs_human)
     if state.exhausted:
         return say("exhausted", language, reason=state.exhausted)
     steps = [state.steps[i] for i in state.order if i in state.steps]

@@ -1,0 +1,36 @@
+"""The journal of calls that change something: what began, and what came of it.
+
+Before such a call is made the journal says so, and afterwards what it returned. When a process is
+killed in between, the next one finds "begun" and nothing else. A tool that may be called again
+then is, under the same key; one that may not is left alone, and a human is told.
+"""
+
+from hansei.nodes.effects import Body, RunTool, ToolReply, ask_recall, ask_remember, ask_tool
+from hansei.policies.effect_keys import JournalEntry, read_entry
+
+
+def journaled(run: RunTool, *, args: str, once: bool) -> Body[ToolReply]:
+    """Make a call at most once, or again only where that does no harm.
+
+    Args:
+        run: The call, with its key.
+        args: Its canonical arguments, for whoever reads the journal.
+        once: It must not be made again when nobody knows whether it went through.
+    """
+    found = read_entry((yield from ask_recall(run.key, shelf="journal")))
+    if found is not None and found.stage == "done":
+        return ToolReply(output=found.output, raised=found.raised)
+    if found is not None and once:
+        return ToolReply(output="", unknown=True)
+    entry = JournalEntry(tool=run.tool.name, args=args)
+    yield from ask_remember(run.key, entry.model_dump_json(), shelf="journal")
+    reply = yield from ask_tool(run)
+    if reply.refused:
+        # It was never started, so there is nothing to remember it by.
+        yield from ask_remember(run.key, "", shelf="journal")
+        return reply
+    done = entry.model_copy(
+        update={"stage": "done", "output": reply.output, "raised": reply.raised}
+    )
+    yield from ask_remember(run.key, done.model_dump_json(), shelf="journal")
+    return reply
