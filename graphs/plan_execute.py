@@ -17,11 +17,11 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Send
 
+from hansei.graphs.agent import Agent, agent_of
 from hansei.graphs.arguments import (
     check_checks,
     check_models,
@@ -30,6 +30,7 @@ from hansei.graphs.arguments import (
     checked_tools,
     undeclared_effects,
 )
+from hansei.graphs.checkpoints import store_beside
 from hansei.nodes import bodies
 from hansei.nodes.kit import Kit
 from hansei.nodes.models import ModelPort, capabilities_of
@@ -43,9 +44,6 @@ from hansei.policies.words import ROLES, Role
 from hansei.tools.declared import tool_effect, tool_is_volatile
 
 logger = logging.getLogger(__name__)
-
-Agent = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
-"""A compiled agent: LangGraph's own invoke, stream, get_state and the rest work on it."""
 
 LEAST_SUPERSTEPS = 2000
 """Supersteps allowed at the least: four times those of the default settings' worst case."""
@@ -96,7 +94,8 @@ def create_plan_execute_agent(
             finds `PASS` stands in for the critic on that step.
         checkpointer: A LangGraph saver, for runs that can be resumed; `open_checkpointer` opens
             one that knows the types of a run.
-        store: Where long tool outputs are kept; by default in memory.
+        store: Where long tool outputs and the journal of changes are kept; by default beside the
+            checkpoints of `open_checkpointer`, else in memory.
 
     Returns:
         A compiled LangGraph graph. Invoke it with `{"goal": …}` or `{"messages": […]}`; a
@@ -111,11 +110,12 @@ def create_plan_execute_agent(
     check_checks(checks)
     check_stores(checkpointer, store)
     chosen = settings or Settings()
-    kit = _kit(model, checked_tools(tools), critic=critic, settings=chosen, checks=checks)
-    graph = build_graph(kit)
-    compiled = graph.compile(
-        checkpointer=checkpointer, store=store or InMemoryStore(), name="hansei"
+    kept = store or store_beside(checkpointer) or InMemoryStore()
+    kit = _kit(
+        model, checked_tools(tools), critic=critic, settings=chosen, checks=checks, store=kept
     )
+    graph = build_graph(kit)
+    compiled = agent_of(graph.compile(checkpointer=checkpointer, store=kept, name="hansei"))
     return compiled.with_config(recursion_limit=_superstep_limit(chosen))
 
 
@@ -189,6 +189,7 @@ def _kit(
     critic: BaseChatModel | None,
     settings: Settings,
     checks: Sequence[Check],
+    store: BaseStore,
 ) -> Kit:
     load_all()
     by_name = {tool.name: tool for tool in tools}
@@ -207,6 +208,7 @@ def _kit(
         once=frozenset(t.name for t in tools if tool_effect(t) == "once"),
         volatile=frozenset(t.name for t in tools if tool_is_volatile(t)),
         checks=tuple(checks),
+        store=store,
     )
 
 

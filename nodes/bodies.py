@@ -202,7 +202,7 @@ def _session(kit: Kit, run_id: str, started_at: float) -> NodeSession:
         kit=kit,
         settings=_settings(kit),
         config=config,
-        store=get_runtime(Settings).store,
+        store=kit.store,
         run_id=run_id,
         started_at=started_at,
     )

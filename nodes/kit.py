@@ -63,6 +63,8 @@ class Kit:
     volatile: frozenset[str] = frozenset()
     """Tools whose identical call is run again rather than answered from the record."""
     checks: Sequence[Check] = ()
+    store: BaseStore | None = None
+    """Long outputs and the journal."""
     ledger: Ledger = field(default_factory=Ledger)
 
 

@@ -13,8 +13,8 @@ from random_scenarios import Scenario
 from random_world import World
 from scripted_replies import as_object
 
+from hansei.graphs.agent import Agent
 from hansei.graphs.checkpoints import serializer
-from hansei.graphs.plan_execute import Agent
 from hansei.policies.errors import EndpointError
 from hansei.policies.state import AgentInput, AgentState
 

@@ -23,7 +23,7 @@ from scripted_replies import (
 )
 
 from hansei import create_plan_execute_agent
-from hansei.graphs.plan_execute import Agent
+from hansei.graphs.agent import Agent
 from hansei.policies.checks import CheckInput
 from hansei.policies.records import Finding
 from hansei.policies.words import FindingKind

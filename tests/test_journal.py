@@ -13,7 +13,7 @@ from scripted_replies import messages_of
 from scripted_server import Reply, plan
 
 from hansei import RunStatus, StepStatus, create_plan_execute_agent
-from hansei.graphs.plan_execute import Agent
+from hansei.graphs.agent import Agent
 from hansei.nodes.kit import IDEMPOTENCY_KEY
 from hansei.policies.effect_keys import JournalEntry, effect_key, read_entry
 from hansei.policies.records import ToolCall

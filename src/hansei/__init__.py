@@ -4,7 +4,7 @@ A result that nobody verified is never passed off as done: every step, the answe
 status and the exit code say how far they can be trusted.
 """
 
-from hansei.graphs.checkpoints import open_checkpointer
+from hansei.graphs.checkpoints import aopen_checkpointer, open_checkpointer
 from hansei.graphs.models import chat_model
 from hansei.graphs.plan_execute import create_plan_execute_agent
 from hansei.policies.checks import Check, CheckInput, Evidence
@@ -47,6 +47,7 @@ __all__ = [
     "UserError",
     "Verdict",
     "VerdictSource",
+    "aopen_checkpointer",
     "chat_model",
     "create_plan_execute_agent",
     "open_checkpointer",

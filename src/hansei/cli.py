@@ -21,9 +21,10 @@ from langchain_core.runnables import RunnableConfig
 
 from hansei.assignments import SETTING_NAMES, parse_settings
 from hansei.console import console, print_json, say_plainly
+from hansei.graphs.agent import Agent
 from hansei.graphs.arguments import checked_tools, undeclared_effects
 from hansei.graphs.checkpoints import open_checkpointer
-from hansei.graphs.plan_execute import Agent, create_plan_execute_agent
+from hansei.graphs.plan_execute import create_plan_execute_agent
 from hansei.interrupt import INTERRUPTED, stops_at_once
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.errors import HanseiError, OperatorError, UserError

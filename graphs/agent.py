@@ -1,0 +1,83 @@
+"""The compiled graph that hansei hands out: LangGraph's own, with one run at a time on a thread."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, cast
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
+from langgraph.graph.state import CompiledStateGraph
+
+from hansei.graphs.run_table import RunTable
+from hansei.policies.narrow import as_mapping
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentInput, AgentState
+
+Base = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
+
+
+class Agent(Base):
+    """A compiled agent: LangGraph's own invoke, stream, get_state and the rest work on it.
+
+    With a saver of `open_checkpointer` a second run on a thread that has one under way is refused
+    with a `ThreadBusyError`, before anything is written.
+    """
+
+    if not TYPE_CHECKING:  # the checkers keep LangGraph's own overloads
+
+        def stream(
+            self, input: object, config: RunnableConfig | None = None, **options: object
+        ) -> Iterator[object]:
+            """See LangGraph's `stream`; `invoke` and `batch` come through here as well."""
+            with self._held(input, config):
+                yield from super().stream(input, config, **options)
+
+        async def astream(
+            self, input: object, config: RunnableConfig | None = None, **options: object
+        ) -> AsyncIterator[object]:
+            """See LangGraph's `astream`; `ainvoke` and `abatch` come through here as well."""
+            async with _in_a_thread(self._held(input, config)):
+                async for part in super().astream(input, config, **options):
+                    yield part
+
+    def _held(self, given: object, config: RunnableConfig | None) -> AbstractContextManager[None]:
+        runs: object = getattr(cast("object", self.checkpointer), "runs", None)  # pyright: ignore[reportUnknownMemberType] - a bare saver there
+        place = merge_configs(self.config, config).get("configurable", {})
+        thread: object = place.get("thread_id")
+        # Inside another graph the thread is that graph's.
+        if not isinstance(runs, RunTable) or thread is None or place.get("checkpoint_ns"):
+            return nullcontext()
+        return runs.held(str(thread), goal=_goal_of(given))
+
+
+@asynccontextmanager
+async def _in_a_thread(held: AbstractContextManager[None]) -> AsyncGenerator[None]:
+    """Enter and leave in a thread: waiting for the database must not keep the loop from it."""
+    await asyncio.to_thread(held.__enter__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(held.__exit__, None, None, None)
+
+
+def agent_of(compiled: Base) -> Agent:
+    """The same graph as an `Agent`, made the way in which LangGraph copies one."""
+    parts = {k: v for k, v in vars(compiled).items() if k != "__orig_class__"}
+    return Agent(**parts)
+
+
+def _goal_of(given: object) -> str:
+    """What is asked, for whoever looks for a run that left nothing else."""
+    if isinstance(given, AgentInput):
+        return given.goal or _last_text(given.messages)
+    values = as_mapping(given)
+    return str(values.get("goal") or "") or _last_text(values.get("messages"))
+
+
+def _last_text(messages: object) -> str:
+    if not isinstance(messages, list) or not messages:
+        return ""
+    last: object = cast("list[object]", messages)[-1]
+    content: object = getattr(last, "content", as_mapping(last).get("content", last))
+    return content if isinstance(content, str) else ""

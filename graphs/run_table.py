@@ -1,0 +1,165 @@
+"""Which thread has a run under way: one row for each thread, with an owner and an expiry.
+
+LangGraph has no lock on a thread: two runs on one thread both write to it, and the thread forks
+without a word. A row is written before anything else of a run, so that one that was accepted and
+killed before its first checkpoint leaves a trace too.
+"""
+
+import os
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+from hansei.policies.errors import UserError
+
+LEASE = 15.0
+"""Seconds after which a run that says nothing counts as gone, where nobody can look whether its
+process lives. It says so three times as often, so two signs may be late."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS hansei_runs (
+    thread_id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    goal TEXT NOT NULL,
+    accepted_at REAL NOT NULL,
+    expires_at REAL NOT NULL
+)
+"""
+_TAKE = """
+INSERT INTO hansei_runs (thread_id, owner, goal, accepted_at, expires_at)
+VALUES (:thread, :owner, :goal, :now, :until)
+ON CONFLICT (thread_id) DO UPDATE SET
+    owner = excluded.owner,
+    goal = CASE WHEN excluded.goal = '' THEN goal ELSE excluded.goal END,
+    accepted_at = excluded.accepted_at,
+    expires_at = excluded.expires_at
+WHERE expires_at <= :now OR owner = :dead
+"""
+
+
+class ThreadBusyError(UserError):
+    """Another run is under way on the thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """The last run of a thread, as far as it was accepted."""
+
+    thread_id: str
+    owner: str
+    goal: str
+    accepted_at: float
+    """Seconds since the epoch."""
+    expires_at: float
+    """Seconds since the epoch; in the past when no run is under way."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether somebody is working on it."""
+        return self.expires_at > time.time() and not _is_gone(self.owner)
+
+
+class RunTable:
+    """The rows of one database. Its connection belongs to it alone."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Take over a connection that may be used from any thread, and make the table."""
+        self._connection = connection
+        self._guard = threading.Lock()
+        with self._guard, connection:
+            connection.execute(_TABLE)
+
+    @contextmanager
+    def held(self, thread_id: str, *, goal: str = "") -> Generator[None]:
+        """Hold a thread for one run, and let it go afterwards.
+
+        Args:
+            thread_id: The thread.
+            goal: What was asked; empty where an earlier run goes on.
+
+        Raises:
+            ThreadBusyError: Another run holds it.
+        """
+        owner = f"{socket.gethostname()} {os.getpid()} {uuid4()}"
+        self._take(thread_id, owner, goal)
+        over = threading.Event()
+        beat = threading.Thread(
+            target=self._keep, args=(thread_id, owner, over), daemon=True, name="hansei-lease"
+        )
+        beat.start()
+        try:
+            yield
+        finally:
+            over.set()
+            beat.join()
+            self._until(thread_id, owner, 0.0)
+
+    def row(self, thread_id: str) -> RunRow | None:
+        """The row of a thread; `None` where no run was ever accepted on it."""
+        return next((row for row in self.rows() if row.thread_id == thread_id), None)
+
+    def rows(self) -> list[RunRow]:
+        """All rows, the latest first."""
+        with self._guard:
+            found = self._connection.execute(
+                "SELECT thread_id, owner, goal, accepted_at, expires_at FROM hansei_runs "
+                "ORDER BY accepted_at DESC"
+            ).fetchall()
+        return [RunRow(*row) for row in found]
+
+    def forget(self, thread_id: str) -> None:
+        """Delete the row of a thread."""
+        with self._guard, self._connection:
+            self._connection.execute("DELETE FROM hansei_runs WHERE thread_id = ?", (thread_id,))
+
+    def _take(self, thread_id: str, owner: str, goal: str) -> None:
+        row = self.row(thread_id)
+        now = time.time()
+        values = {
+            "thread": thread_id,
+            "owner": owner,
+            "goal": goal,
+            "now": now,
+            "until": now + LEASE,
+            "dead": row.owner if row and _is_gone(row.owner) else "",
+        }
+        with self._guard, self._connection:
+            taken = self._connection.execute(_TAKE, values).rowcount == 1
+        if not taken:
+            since = time.strftime("%H:%M:%S", time.localtime(row.accepted_at if row else now))
+            msg = (
+                f"The thread {thread_id} has a run under way since {since}; "
+                "wait until it ends, or take another thread."
+            )
+            raise ThreadBusyError(msg)
+
+    def _keep(self, thread_id: str, owner: str, over: threading.Event) -> None:
+        while not over.wait(LEASE / 3):
+            self._until(thread_id, owner, time.time() + LEASE)
+
+    def _until(self, thread_id: str, owner: str, moment: float) -> None:
+        with self._guard, self._connection:
+            self._connection.execute(
+                "UPDATE hansei_runs SET expires_at = ? WHERE thread_id = ? AND owner = ?",
+                (moment, thread_id, owner),
+            )
+
+
+def _is_gone(owner: str) -> bool:
+    """Whether the owner's process ran on this machine and is there no more."""
+    host, _, rest = owner.partition(" ")
+    pid = rest.partition(" ")[0]
+    if host != socket.gethostname() or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
