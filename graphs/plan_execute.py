@@ -134,6 +134,7 @@ def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentS
     graph: StateGraph[AgentState, Settings, AgentInput, AgentState] = StateGraph(
         AgentState, context_schema=Settings, input_schema=AgentInput
     )
+    graph.add_node("begin", bodies.beginning(kit))
     graph.add_node("planner", bodies.planner(kit))
     graph.add_node(
         "executor",
@@ -150,7 +151,8 @@ def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentS
     graph.add_node("reflector", bodies.reflector(kit))
     graph.add_node("replanner", bodies.replanner(kit))
     graph.add_node("synthesizer", bodies.synthesizer(kit))
-    graph.add_edge(START, "planner")
+    graph.add_edge(START, "begin")
+    graph.add_edge("begin", "planner")
     for name, edges in (("planner", _PLANNED), ("reflector", _JUDGED), ("replanner", _REPLANNED)):
         graph.add_conditional_edges(name, _router(edges, kit.settings), edges)
     graph.add_edge("synthesizer", "reflector")

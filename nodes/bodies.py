@@ -1,17 +1,16 @@
 """Each node as LangGraph sees it: read the state, drive the body, return a partial update."""
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
-from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
-from langgraph.types import Command, Overwrite, Send
+from langgraph.types import Command, Send
 
+from hansei.nodes.beginning import begin
 from hansei.nodes.effects import Body, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
 from hansei.nodes.kit import Kit, NodeSession
@@ -40,18 +39,14 @@ StateBody = Callable[[AgentState, Kit, Settings], Body[Update]]
 TaskBody = Callable[[StepTask, Kit, Settings], Body[Turn]]
 
 
-def state_node(
-    body: StateBody, kit: Kit, *, prepare: Callable[[AgentState], AgentState] = lambda state: state
-) -> RunnableLambda[AgentState, Update]:
+def state_node(body: StateBody, kit: Kit) -> RunnableLambda[AgentState, Update]:
     """A node that sees the whole state."""
 
     def run(state: AgentState) -> Update:
-        state = prepare(state)
         session = _open(kit, state)
         return _closed(drive(body(state, kit, session.settings), session), session)
 
     async def arun(state: AgentState) -> Update:
-        state = prepare(state)
         session = _open(kit, state)
         return _closed(await adrive(body(state, kit, session.settings), session), session)
 
@@ -91,16 +86,14 @@ def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     return reflect_on_steps(state, kit, settings)
 
 
+def beginning(kit: Kit) -> RunnableLambda[AgentState, Update]:
+    """A new question, to a state without an earlier one."""
+    return state_node(begin, kit)
+
+
 def planner(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """Goal to plan."""
-    return state_node(plan, kit, prepare=_begun)
-
-
-def _begun(state: AgentState) -> AgentState:
-    """The state at the start of a run: what an earlier one on the thread has spent is not its."""
-    return state.model_copy(
-        update={"run_id": str(uuid4()), "started_at": time.time(), "usage": {}, "steps": {}}
-    )
+    return state_node(plan, kit)
 
 
 def executor(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
@@ -209,11 +202,7 @@ def _session(kit: Kit, run_id: str, started_at: float) -> NodeSession:
 
 
 def _closed(update: Update, session: NodeSession) -> Update:
-    if "usage" in update:
-        # The planner starts a run: what it has spent itself is the first of it.
-
-        return {**update, "usage": Overwrite(session.usage)}
-    return {**update, "usage": session.usage}
+    return {"usage": session.usage, **update}
 
 
 def _broken(task: StepTask, exc: Exception) -> Turn:

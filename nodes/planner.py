@@ -21,9 +21,8 @@ from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, li
 from hansei.policies.phrases import say
 from hansei.policies.planning import cut_steps, number_steps
 from hansei.policies.progress import advance
-from hansei.policies.records import RoleUsage, Step
 from hansei.policies.settings import Settings, worst_case_calls
-from hansei.policies.state import STATE_VERSION, AgentState
+from hansei.policies.state import AgentState
 from hansei.policies.words import AcceptedReason, AnswerStatus, Language, RunStatus
 
 Update = dict[str, object]
@@ -117,7 +116,11 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     answer = decided.get("answer")
     told = [AIMessage(content=answer)] if isinstance(answer, str) else []
     return {
-        **_fresh(state, goal, asked, language, settings),
+        "goal": goal,
+        "asked": asked,
+        "asked_goal": goal,
+        "language": language,
+        "bound": worst_case_calls(settings),
         **decided,
         "messages": [*question, *told],
     }
@@ -195,42 +198,6 @@ def _question(state: AgentState, goal: str, asked: str) -> tuple[list[AnyMessage
         return [], asked
     message = HumanMessage(content=goal, id=str(uuid4()))
     return [message], str(message.id)
-
-
-def _fresh(
-    state: AgentState, goal: str, asked: str, language: Language, settings: Settings
-) -> Update:
-    """The channels of a run, as new: nothing of an earlier question on the thread is left."""
-    return {
-        "state_version": STATE_VERSION,
-        "goal": goal,
-        "asked": asked,
-        "asked_goal": goal,
-        "run_id": state.run_id,
-        "started_at": state.started_at,
-        "language": language,
-        "conditions": list[object](),
-        "brief": "",
-        "notes": list[str](),
-        "steps": Overwrite(dict[int, Step]()),
-        "order": list[int](),
-        "dispatch": list[int](),
-        "replan_due": list[int](),
-        "replans": 0,
-        "reflections": Overwrite(list[object]()),
-        "usage": Overwrite(dict[str, RoleUsage]()),
-        "bound": worst_case_calls(settings),
-        "answer": "",
-        "answer_status": AnswerStatus.NONE,
-        "answer_reason": "",
-        "answer_hint": "",
-        "answer_attempts": list[object](),
-        "status": RunStatus.RUNNING,
-        "verified": False,
-        "reason": "",
-        "exhausted": "",
-        "needs_human": "",
-    }
 
 
 def _history(messages: Sequence[AnyMessage], goal: str) -> str:

@@ -139,6 +139,19 @@ def test_where_nothing_was_tried_no_text_is_an_answer() -> None:
     assert "42" not in state.answer
 
 
+def test_a_planner_that_fails_leaves_no_old_answer_under_a_new_goal() -> None:
+    model = scripted(ONE, call_then_say("It is 42.", "look"))
+    agent = create_plan_execute_agent(model, [made(look)], checkpointer=InMemorySaver())
+    first = AgentState.model_validate(agent.invoke(AgentInput(goal="Look it up"), THREAD))
+    assert first.verified
+    model.script("planner", Reply("down", status=503))
+    with pytest.raises(OperatorError):
+        agent.invoke(AgentInput(goal="Refund order A1001"), THREAD)
+    state = AgentState.model_validate(agent.get_state(THREAD).values)
+    assert (state.status, state.verified, state.answer) == (RunStatus.RUNNING, False, "")
+    assert not state.steps
+
+
 def test_usage_may_be_edited_as_plain_values() -> None:
     model = scripted(ONE, call_then_say("It is 42.", "look"))
     agent = create_plan_execute_agent(model, [made(look)], checkpointer=InMemorySaver())
