@@ -41,7 +41,7 @@ from hansei.policies.progress import after_edit, next_node
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentInput, AgentState, StepTask
 from hansei.policies.words import ROLES, Role
-from hansei.tools.declared import tool_effect, tool_is_volatile
+from hansei.tools.declared import is_declared, tool_effect, tool_is_volatile
 
 logger = logging.getLogger(__name__)
 
@@ -207,6 +207,7 @@ def _kit(
         },
         settings=settings,
         effects=frozenset(t.name for t in tools if tool_effect(t) != "read"),
+        acts=frozenset(t.name for t in tools if is_declared(t) and tool_effect(t) != "read"),
         once=frozenset(t.name for t in tools if tool_effect(t) == "once"),
         volatile=frozenset(t.name for t in tools if tool_is_volatile(t)),
         checks=tuple(checks),

@@ -58,6 +58,8 @@ class Kit:
     settings: Settings
     effects: frozenset[str] = frozenset()
     """Tools that change something."""
+    acts: frozenset[str] = frozenset()
+    """Those of them that say so themselves; one that says nothing may only look something up."""
     once: frozenset[str] = frozenset()
     """Those of them that must not be called again when nobody knows whether they went through."""
     volatile: frozenset[str] = frozenset()

@@ -28,7 +28,7 @@ from hansei.policies.records import Step, ToolCall
 from hansei.policies.settings import Settings
 from hansei.policies.state import StepTask
 from hansei.policies.words import Fault
-from hansei.tools.outcome import OutcomeStatus, read_outcome
+from hansei.tools.outcome import OutcomeStatus, ToolOutcome, read_outcome
 
 EXCERPT = 500
 """Characters of an output that stand in the state; the whole of a longer one is in the store."""
@@ -123,7 +123,8 @@ def _without_running(
         known = ", ".join(kit.tools) or "none"
         return _settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
     if call.name not in kit.volatile:
-        old = from_record(call, earlier, task.given_up)
+        once = call.name in kit.once
+        old = from_record(call, earlier, task.given_up, once=once)
         if old is not None:
             return _answered_by(call, old)
     if sources is not None:
@@ -183,10 +184,15 @@ def _run(place: int, task: StepTask, kit: Kit) -> Body[ToolCall]:
     if reply.refused:
         return _settled(call, OutcomeStatus.REFUSED, reply.output)
     if reply.unknown:
-        return _settled(call, OutcomeStatus.UNKNOWN, reply.output)
+        lost = _settled(call, OutcomeStatus.UNKNOWN, reply.output)
+        return lost.model_copy(update={"changes": True})
     # Half characters could neither be sent nor written to a file.
     output = kept = reply.output.encode("utf-8", "replace").decode()
     outcome = read_outcome(output, raised=reply.raised)
+    if outcome.status is OutcomeStatus.EMPTY and call.name in kit.acts and not reply.raised:
+        # Who does something need not return anything.
+        output = kept = "done; it returned nothing"
+        outcome = ToolOutcome(OutcomeStatus.OK)
     ref = ""
     if len(kept) > EXCERPT:
         key = hashlib.sha256(kept.encode("utf-8")).hexdigest()
@@ -201,6 +207,7 @@ def _run(place: int, task: StepTask, kit: Kit) -> Body[ToolCall]:
             "output": kept,
             "size": len(output),
             "ref": ref,
+            "raised": reply.raised,
             "changes": call.name in kit.effects,
         }
     )

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from hansei.policies.carried_out import (
-    carried_out_note,
+    carried_out_notes,
     changes_of,
     left_behind,
+    may_have_changed,
     shown_calls,
-    unknown_changes,
 )
 from hansei.policies.checks import CheckInput, condition_findings
 from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
@@ -206,7 +206,7 @@ def rule_answer(steps: Sequence[Step], language: Language) -> str:
     if not lines:
         lines.append(say("nothing_done", language))
     lines += [_sentence(step, language) for step in missing]
-    if missing and not left_behind(steps) and not unknown_changes(steps):
+    if missing and not left_behind(steps) and not may_have_changed(steps):
         # Trying again is no advice where something was changed already, or may have been.
         lines.append(say("what_now", language))
     return "\n".join(lines)
@@ -260,9 +260,7 @@ def closing_notes(
         notes.append(say("needs_human", language, reason=needs_human))
     if exhausted:
         notes.append(say("exhausted", language, reason=exhausted))
-    changed = carried_out_note(steps, language)
-    if changed:
-        notes.append(changed)
+    notes += carried_out_notes(steps, language)
     doubtful = unvouched(parts)
     if doubtful:
         names = ", ".join(s.description.rstrip("。.") for s in doubtful)

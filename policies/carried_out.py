@@ -18,17 +18,32 @@ SHOWN_ARGS = 80
 
 def changes_of(step: Step) -> list[ToolCall]:
     """The calls of a step that changed something, whatever became of the step."""
+    return [call for call in _made(step) if call.outcome is OutcomeStatus.OK]
+
+
+def open_changes_of(step: Step) -> list[ToolCall]:
+    """Calls that may have changed something: they raised, or answered with nothing to go by.
+
+    A tool that says itself that it failed is believed; one that breaks off may have done its work.
+    """
+    unsure = {OutcomeStatus.SHELL, OutcomeStatus.EMPTY, OutcomeStatus.UNKNOWN}
     return [
         call
-        for call in calls_of(step)
-        if call.changes and not call.from_record and call.outcome is OutcomeStatus.OK
+        for call in _made(step)
+        if call.outcome in unsure or (call.raised and call.outcome is OutcomeStatus.ERROR)
     ]
 
 
-def unknown_changes(steps: Iterable[Step]) -> list[ToolCall]:
-    """Calls of which nobody knows whether they went through."""
-    calls = [call for step in steps for call in calls_of(step)]
-    return [call for call in calls if call.outcome is OutcomeStatus.UNKNOWN]
+def _made(step: Step) -> list[ToolCall]:
+    return [call for call in calls_of(step) if call.changes and not call.from_record]
+
+
+def may_have_changed(steps: Iterable[Step]) -> list[ToolCall]:
+    """Calls of any step that may have changed something, and no later one that surely did."""
+    every = list(steps)
+    sure = {(c.name, c.args) for step in every for c in changes_of(step)}
+    found = {(c.name, c.args): c for step in every for c in open_changes_of(step)}
+    return [call for key, call in found.items() if key not in sure]
 
 
 def left_behind(steps: Sequence[Step]) -> list[ToolCall]:
@@ -52,7 +67,9 @@ def shown_calls(calls: Iterable[ToolCall]) -> str:
     )
 
 
-def carried_out_note(steps: Sequence[Step], language: Language) -> str:
-    """A sentence that tells the changes nobody vouches for; empty when there are none."""
-    calls = left_behind(steps)
-    return say("carried_out", language, calls=shown_calls(calls)) if calls else ""
+def carried_out_notes(steps: Sequence[Step], language: Language) -> list[str]:
+    """Sentences that tell the changes nobody vouches for, sure ones and possible ones."""
+    # What was lost in a crash is told by the note that asks for a human.
+    unsure = [c for c in may_have_changed(steps) if c.outcome is not OutcomeStatus.UNKNOWN]
+    told = {"carried_out": left_behind(steps), "maybe_carried_out": unsure}
+    return [say(key, language, calls=shown_calls(calls)) for key, calls in told.items() if calls]

@@ -222,6 +222,11 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "Note: this was carried out, although its outcome was not confirmed: {calls}. "
         "Check it before you try again, or it may happen twice.",
     ),
+    "maybe_carried_out": (
+        "注意：这项操作可能已经生效，但没有得到确认：{calls}。再试之前请先核实，以免重复。",
+        "Note: this may have gone through, although nothing confirms it: {calls}. "
+        "Check it before you try again, or it may happen twice.",
+    ),
     "but_carried_out": (
         "{reason}；但这项操作已经执行：{calls}",
         "{reason}; but this was carried out: {calls}",

@@ -138,7 +138,11 @@ the failure was passing. Three identical calls are what users report as a loop."
 
 
 def from_record(
-    call: ToolCall, mine: Sequence[ToolCall], given_up: Sequence[ToolCall]
+    call: ToolCall,
+    mine: Sequence[ToolCall],
+    given_up: Sequence[ToolCall],
+    *,
+    once: bool = False,
 ) -> ToolCall | None:
     """The earlier call that answers this identical one, if it need not run again.
 
@@ -150,10 +154,11 @@ def from_record(
         call: The call that is asked for.
         mine: Calls of this step so far, of all attempts.
         given_up: Calls of the failed steps that this step stands in for.
+        once: The call must not be made twice: where the tool broke off it may have done its work.
     """
     same = [c for c in mine if _same(c, call) and c.outcome is not OutcomeStatus.REFUSED]
     for old in reversed(same):
-        if old.outcome is not OutcomeStatus.ERROR:
+        if old.outcome is not OutcomeStatus.ERROR or (once and old.raised):
             return old
     real = [c for c in same if not c.from_record]
     if len(real) >= MAX_REAL_RUNS:

@@ -36,6 +36,7 @@ class ToolCall(Record):
     output: str = Field(default="", description="the output, or its beginning")
     size: int = Field(default=0, description="length of the whole output in characters")
     ref: str = Field(default="", description="key of the whole output in the run's store")
+    raised: bool = Field(default=False, description="the tool raised instead of answering")
     changes: bool = Field(default=False, description="its tool changes something in the world")
     from_record: bool = Field(default=False, description="answered from an earlier identical call")
 

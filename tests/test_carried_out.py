@@ -2,13 +2,13 @@
 
 import pytest
 from broken_runs import made, ran, scripted
-from policy_records import ERROR, FAILED, OK, RECOVERED, VERIFIED, a_step, called, tried
-from scripted_replies import call_then_say
+from policy_records import ERROR, FAILED, OK, RECOVERED, SHELL, VERIFIED, a_step, called, tried
+from scripted_replies import Reply, call_then_say, messages_of, tool_call
 from scripted_server import plan
 
 from hansei import RunStatus
 from hansei.policies.answers import closing_notes, rule_answer
-from hansei.policies.carried_out import SHOWN_ARGS, left_behind, shown_calls
+from hansei.policies.carried_out import SHOWN_ARGS, left_behind, may_have_changed, shown_calls
 from hansei.policies.checks import CheckInput
 from hansei.policies.records import Finding, Step, ToolCall
 from hansei.policies.words import FindingKind, Language
@@ -19,6 +19,10 @@ def paid(args: str = '{"order":"A1"}', *, from_record: bool = False) -> ToolCall
     return call.model_copy(update={"changes": True})
 
 
+ABORTED = called("refund", ERROR, args='{"order":"A1"}').model_copy(
+    update={"changes": True, "raised": True}
+)
+PENDING = called("refund", SHELL, args='{"order":"A1"}').model_copy(update={"changes": True})
 BROKEN = called("refund", ERROR, args='{"order":"A1"}').model_copy(update={"changes": True})
 LOOKED = called("look", OK)
 OTHER = paid('{"order":"A2"}')
@@ -38,6 +42,25 @@ OTHER = paid('{"order":"A2"}')
 )
 def test_changes_that_no_completed_step_rests_on(steps: list[Step], calls: list[ToolCall]) -> None:
     assert left_behind(steps) == calls
+
+
+@pytest.mark.parametrize(
+    ("calls", "unsure"),
+    [
+        ([ABORTED], [ABORTED]),
+        ([PENDING], [PENDING]),
+        ([BROKEN], []),  # the tool says itself that it failed
+        ([ABORTED, paid()], []),
+        ([LOOKED], []),
+    ],
+)
+def test_changes_that_may_have_been_made(calls: list[ToolCall], unsure: list[ToolCall]) -> None:
+    step = a_step(1, FAILED, tried(calls), description="Refund A1", reason="it broke")
+    assert may_have_changed([step]) == unsure
+    notes = closing_notes([step], answer_reason="", exhausted="", language="en")
+    assert any("may have gone through" in note for note in notes) is bool(unsure)
+    if unsure:
+        assert "try again later" not in rule_answer([step], "en")
 
 
 def test_long_arguments_are_cut() -> None:
@@ -78,3 +101,44 @@ def test_a_run_whose_check_rejects_a_refund_says_that_it_went_through(told: str)
         state.answer
     )
     assert "try again later" not in state.answer
+
+
+@pytest.mark.parametrize(("effect", "runs"), [("once", 1), ("idempotent", 2)])
+def test_a_call_that_broke_off_is_repeated_only_where_that_does_no_harm(
+    effect: str, runs: int
+) -> None:
+    started: list[str] = []
+
+    def refund(order: str) -> str:
+        started.append(order)
+        raise TimeoutError
+
+    def executor(body: dict[str, object]) -> Reply:
+        asked = [m for m in messages_of(body) if m.get("role") == "tool"]
+        if len(asked) < 2:
+            return tool_call("refund", order="A1001")
+        return Reply("It could not be refunded.")
+
+    one = plan({"description": "Refund order A1001", "tool": "refund"})
+    model = scripted(one, executor, answer="The refund of A1001 failed.")
+    state = ran(model, [made(refund, effect)], goal="Refund order A1001")
+    assert (state.status, len(started)) == (RunStatus.FAILED, runs)
+    assert 'may have gone through, although nothing confirms it: refund {"order":"A1001"}' in (
+        state.answer
+    )
+
+
+@pytest.mark.parametrize("nothing", [None, "", "{}", "[]"])
+def test_who_does_something_need_not_return_anything(nothing: object) -> None:
+    def refund(order: str) -> object:
+        del order
+        return nothing
+
+    one = plan({"description": "Refund order A1001", "tool": "refund"})
+    model = scripted(
+        one,
+        call_then_say("Order A1001 is refunded.", "refund", order="A1001"),
+        answer="Order A1001 is refunded.",
+    )
+    state = ran(model, [made(refund, "once")], goal="Refund order A1001")
+    assert (state.status, state.verified) == (RunStatus.COMPLETE, True)
