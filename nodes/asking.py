@@ -1,7 +1,7 @@
 """Structured replies: ask by schema, read tolerantly, repair once, else say that it failed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -124,7 +124,7 @@ def ask_structured(
         if reply.failure or reply.refused:
             # A reply that could be read, if not fully used, is better than none.
             if best.value is not None:
-                return best
+                return replace(best, refused=reply.refused)
             return Asked(
                 failure=reply.failure, advice=reply.advice, refused=reply.refused, raw=asked.raw
             )

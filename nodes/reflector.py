@@ -60,7 +60,7 @@ REFLECTOR_SCHEMA = closed_schema(ReflectorReply, title="reflection")
 
 def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Judge every finished step, then settle and start what follows."""
-    waiting = [state.steps[i] for i in finished(state.steps, state.order)]
+    waiting = [state.steps[i] for i in finished(state.steps, state.in_order)]
     records = yield from side_by_side([_judge(step, state, kit, settings) for step in waiting])
     replans = state.replans
     steps: dict[int, Step] = {}
@@ -88,7 +88,7 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
             due = []
     move = advance(
         {**state.steps, **steps},
-        state.order,
+        state.in_order,
         settings,
         replan_due=due,
         stopped=stopped,

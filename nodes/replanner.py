@@ -130,7 +130,7 @@ def _apply(
         language=state.language,
     )
     new = {**replanned.steps, **{step.id: step for step in rest}}
-    order = [*state.order, *replanned.new, *(step.id for step in rest)]
+    order = [*state.in_order, *replanned.new, *(step.id for step in rest)]
     move = advance({**state.steps, **new}, order, settings, stopped=bool(exhausted))
     notes = [
         *state.notes,

@@ -115,7 +115,7 @@ def _by_rule(findings: Sequence[Finding], subject: Subject, *, asks: bool) -> Ve
 
 def in_order(state: AgentState) -> list[Step]:
     """The steps in the order of the plan."""
-    return [state.steps[i] for i in state.order if i in state.steps]
+    return [state.steps[i] for i in state.in_order]
 
 
 def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRecord) -> Update:

@@ -21,7 +21,7 @@ Update = dict[str, object]
 def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Write one draft of the answer. A text that cannot be had is an empty draft."""
     # Nothing waits any more, unless somebody has edited steps on which others depend.
-    settled = advance(state.steps, state.order, settings, stopped=True).steps
+    settled = advance(state.steps, state.in_order, settings, stopped=True).steps
     steps = in_order(state.model_copy(update={"steps": {**state.steps, **settled}}))
     results, missing = done(steps), undone(steps)
     name = "synthesizer" if results else "synthesizer_failed"

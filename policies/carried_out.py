@@ -4,6 +4,7 @@ A refund goes through, then a check rejects the step: the step is not done, the 
 answer that only says "not done, try again" invites a second refund.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from hansei.policies.phrases import say
@@ -47,16 +48,16 @@ def may_have_changed(steps: Iterable[Step]) -> list[ToolCall]:
 
 
 def left_behind(steps: Sequence[Step]) -> list[ToolCall]:
-    """Changes that were made and that no completed step's result rests on, each once."""
-    vouched = {
-        (call.name, call.args)
+    """Changes that were made more often than completed steps rest on them, each once."""
+    vouched = Counter(
+        key
         for step in steps
         if step.status in USABLE
-        for call in standing_calls(step)
-    }
-    loose = [call for step in steps for call in changes_of(step)]
-    found = {(c.name, c.args): c for c in loose if (c.name, c.args) not in vouched}
-    return list(found.values())
+        for key in {(call.name, call.args) for call in standing_calls(step)}
+    )
+    made = {(c.name, c.args): c for step in steps for c in changes_of(step)}
+    times = Counter((c.name, c.args) for step in steps for c in changes_of(step))
+    return [call for key, call in made.items() if times[key] > vouched[key]]
 
 
 def shown_calls(calls: Iterable[ToolCall]) -> str:

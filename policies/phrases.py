@@ -136,6 +136,7 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "程序在执行 {reason} 时中断，不知道它有没有成功",
         "The process was stopped during {reason}, and nobody knows whether it went through",
     ),
+    "waits": ("需要你来回答：{question}", "The run waits for your answer: {question}"),
     "needs_human": (
         "需要人工核实：{reason}。核实之前不会重复执行。",
         "This needs a human: {reason}. It is not done again until somebody has looked.",

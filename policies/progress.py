@@ -83,12 +83,12 @@ def after_edit(state: AgentState, settings: Settings) -> list[Step]:
     if state.status is not RunStatus.RUNNING:
         return []
     begun = set(in_flight(state.steps))
-    flying = [state.steps[i] for i in state.order if i in begun]
+    flying = [state.steps[i] for i in state.in_order if i in begun]
     if state.exhausted or state.needs_human:
         return flying
     chosen = choose(
         state.steps,
-        state.order,
+        state.in_order,
         max_parallel=settings.max_parallel,
         only_retries=bool(due(state)),
     )

@@ -20,6 +20,7 @@ from hansei.policies.records import (
     VerdictRecord,
 )
 from hansei.policies.words import (
+    USABLE,
     AnswerStatus,
     Language,
     Progress,
@@ -69,7 +70,7 @@ _VERDICT_OF_STATUS = {StepStatus.VERIFIED: Verdict.PASS, StepStatus.FAILED: Verd
 
 def _edited_by_hand(old: Step, new: Step) -> Step:
     if new.status == old.status:
-        return new
+        return _vouched_for(old, new)
     record = VerdictRecord(
         verdict=_VERDICT_OF_STATUS.get(new.status),
         source=VerdictSource.HUMAN,
@@ -77,6 +78,19 @@ def _edited_by_hand(old: Step, new: Step) -> Step:
     )
     progress = Progress.WAITING if new.status is StepStatus.PENDING else Progress.FINISHED
     return new.model_copy(update={"verdicts": [*new.verdicts, record], "progress": progress})
+
+
+def _vouched_for(old: Step, new: Step) -> Step:
+    """The step with the human on record, where what was verified is not what was edited."""
+    if new.result == old.result or new.status not in USABLE:
+        return new
+    record = VerdictRecord(
+        verdict=Verdict.PASS,
+        source=VerdictSource.HUMAN,
+        attempt=max(1, len(new.attempts)),
+        analysis="the result was edited by hand",
+    )
+    return new.model_copy(update={"verdicts": [*new.verdicts, record]})
 
 
 def add_usage(
@@ -149,6 +163,12 @@ class AgentState(PlainModel):
     reason: str = Field(default="", description="why the run failed")
     needs_human: str = Field(default="", description="what only a human can find out or decide")
     exhausted: str = Field(default="", description="the budget that ended the run, if one did")
+
+    @property
+    def in_order(self) -> list[int]:
+        """Ids of all steps in the order of the plan; one that an edit has added comes last."""
+        known = [i for i in self.order if i in self.steps]
+        return [*known, *sorted(set(self.steps) - set(known))]
 
 
 class StepInput(BaseModel):

@@ -36,7 +36,16 @@ OTHER = paid('{"order":"A2"}')
         ([a_step(1, VERIFIED, tried([paid()]))], []),
         ([a_step(1, VERIFIED, tried([paid()]), tried([paid(from_record=True)]))], []),
         ([a_step(1, RECOVERED, tried([paid()])), a_step(2, VERIFIED, tried([OTHER]))], [paid()]),
-        ([a_step(1, RECOVERED, tried([paid()])), a_step(2, VERIFIED, tried([paid()]))], []),
+        # Done twice, and only one of them counts.
+        ([a_step(1, RECOVERED, tried([paid()])), a_step(2, VERIFIED, tried([paid()]))], [paid()]),
+        (
+            [
+                a_step(1, RECOVERED, tried([paid()])),
+                a_step(2, VERIFIED, tried([paid(from_record=True)])),
+            ],
+            [],
+        ),
+        ([a_step(1, VERIFIED, tried([paid()])), a_step(2, VERIFIED, tried([paid()]))], []),
         ([a_step(1, FAILED, tried([paid()]), tried([paid()]))], [paid()]),
     ],
 )

@@ -134,3 +134,25 @@ def test_no_database_is_wrong_use_and_none_is_made(server: ScriptedServer, tmp_p
     assert (done.code, done.stdout) == (2, "")
     assert "There is no database other.db" in one_sentence(done.stderr)
     assert not (tmp_path / "other.db").exists()
+
+
+def test_a_tool_that_stops_to_ask_leaves_a_run_that_needs_a_human(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "asking.py").write_text(
+        "from langchain_core.tools import tool\n"
+        "from langgraph.types import interrupt\n"
+        "@tool\n"
+        "def lookup(q: str) -> str:\n"
+        '    """Look something up."""\n'
+        '    return str(interrupt("May I look it up?"))\n'
+        'lookup.metadata = {"hansei": {"effect": "read"}}\n',
+        encoding="utf-8",
+    )
+    arguments = ("run", "look it up", "--tools", "asking.py:lookup", "--db", "runs.db")
+    data = report(hansei(*arguments, "--json"), 6)
+    assert (data["status"], data["verified"]) == ("needs_human", False)
+    assert data["reason"] == "The run waits for your answer: May I look it up?"
+    told = hansei(*arguments)
+    assert told.code == 6
+    assert "May I look it up?" in told.stdout

@@ -30,8 +30,10 @@ from hansei.policies.endings import EXIT_CODES
 from hansei.policies.errors import HanseiError, OperatorError, UserError
 from hansei.policies.goals import checked_goal
 from hansei.policies.narrow import as_mapping
+from hansei.policies.phrases import say
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput, AgentState
+from hansei.policies.words import RunStatus
 from hansei.threads import default_database, load_state, thread_id
 
 WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED = 2, 7, 1
@@ -172,8 +174,15 @@ def _run(
 
 
 def _state(agent: Agent, config: RunnableConfig) -> AgentState | None:
-    values: object = agent.get_state(config).values
-    return AgentState.model_validate(values) if values else None
+    found = agent.get_state(config)
+    values: object = found.values
+    state = AgentState.model_validate(values) if values else None
+    if state is None or not found.interrupts:
+        return state
+    # A tool or a node has stopped to ask somebody, and the run waits.
+    question = say("waits", state.language, question=str(found.interrupts[0].value))
+    waiting = {"status": RunStatus.NEEDS_HUMAN, "reason": question, "answer": question}
+    return state.model_copy(update=waiting)
 
 
 @app.command()
@@ -215,7 +224,7 @@ def why(
 
         state = load_state(thread, db)
         if step not in state.steps:
-            known = ", ".join(str(i) for i in state.order) or "none"
+            known = ", ".join(str(i) for i in state.in_order) or "none"
             msg = f"The run has no step {step}; its steps are: {known}."
             raise UserError(msg)
         if as_json:

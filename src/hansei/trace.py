@@ -207,7 +207,7 @@ def print_run(console: Console, state: AgentState) -> None:
     table = Table(title=escape(state.goal), title_justify="left", show_lines=False)
     for name in ("step", "what", "status", "why", "tries"):
         table.add_column(name)
-    for i in state.order:
+    for i in state.in_order:
         step = state.steps[i]
         colour = _COLOURS.get(step.status.value, "white")
         table.add_row(
