@@ -13,6 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from scripted_model import ScriptedChatModel
+from scripted_replies import structured
 from scripted_server import Reply, ScriptedServer, call_then_say, plan, verdict
 
 from hansei import (
@@ -118,6 +119,30 @@ def test_whichever_call_a_budget_forbids_the_run_is_exhausted_and_names_it() -> 
         assert state.status is (RunStatus.COMPLETE if enough else RunStatus.EXHAUSTED), budget
         assert state.verified is enough
         assert (f"call_budget {budget}" in state.answer) is not enough, state.answer
+
+
+def test_a_budget_that_forbids_the_repair_of_a_replan_is_named() -> None:
+    def look() -> str:
+        return '{"error": "no such thing"}'
+
+    poor = structured({"analysis": "", "steps": [{"id": 2, "description": "", "tool": None}]})
+    model = scripted(ONE, call_then_say("There is none.", "look"), replanner=poor)
+    state = ran(model, [made(look)], settings=Settings(call_budget=5))
+    assert state.status is RunStatus.EXHAUSTED
+    assert "call_budget 5" in state.answer
+
+
+def test_a_step_that_an_edit_adds_is_done() -> None:
+    model = scripted(ONE, call_then_say("It is 42.", "look"))
+    agent = create_plan_execute_agent(model, [made(look)], checkpointer=InMemorySaver())
+    agent.invoke(AgentInput(goal="Look it up"), THREAD, interrupt_before=["synthesizer"])
+    added: dict[str, object] = {"9": {"description": "Look once more", "tool": "look"}}
+    agent.update_state(THREAD, {"steps": added}, as_node="planner")
+    state = AgentState.model_validate(agent.invoke(None, THREAD))
+    assert {i: s.status for i, s in state.steps.items()} == {
+        1: StepStatus.VERIFIED,
+        9: StepStatus.VERIFIED,
+    }
 
 
 @pytest.mark.parametrize("nothing", ["\u200b", "\u2800 \ufeff"])

@@ -9,7 +9,7 @@ from policy_records import ACCEPTED, FAILED, PENDING, SKIPPED, VERIFIED, a_step,
 from pydantic import ValidationError
 
 from hansei.graphs.checkpoints import serializer
-from hansei.policies.records import RoleUsage, Step
+from hansei.policies.records import RoleUsage, Step, VerdictRecord
 from hansei.policies.state import AgentState, StepTask, add_usage, merge_steps
 from hansei.policies.words import Progress, StepStatus, Verdict, VerdictSource
 
@@ -148,3 +148,18 @@ def test_a_rich_state_survives_a_checkpoint_and_json() -> None:
     serde = serializer()
     assert serde.loads_typed(serde.dumps_typed(data)) == data
     assert AgentState.model_validate_json(state.model_dump_json()) == state
+
+
+def test_a_result_edited_by_hand_is_vouched_for_by_a_human() -> None:
+    critic = VerdictRecord(verdict=Verdict.PASS, source=VerdictSource.CRITIC)
+    old = {1: Step(id=1, status=StepStatus.VERIFIED, result="42", verdicts=[critic])}
+    edited = merge_steps(old, {"1": {"result": "43"}})[1]
+    assert [v.source for v in edited.verdicts] == [VerdictSource.CRITIC, VerdictSource.HUMAN]
+    assert merge_steps(old, {"1": {"hint": "be careful"}})[1].verdicts == [critic]
+    waiting = {1: Step(id=1)}
+    assert merge_steps(waiting, {"1": {"result": "43"}})[1].verdicts == []
+
+
+def test_a_step_that_an_edit_has_added_comes_last() -> None:
+    steps = {i: Step(id=i) for i in (1, 2, 9)}
+    assert AgentState(steps=steps, order=[2, 1, 7]).in_order == [2, 1, 9]
