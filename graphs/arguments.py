@@ -112,7 +112,8 @@ def undeclared_effects(tools: Iterable[BaseTool]) -> str:
         return ""
     return (
         f"No effect is declared for {', '.join(names)}, so each call counts as changing something; "
-        'give tools that only read metadata={"hansei": {"effect": "read"}}.'
+        'say so with metadata={"hansei": {"effect": "once"}}, or "read" where it only reads, or '
+        '"idempotent" where a second call does no harm.'
     )
 
 

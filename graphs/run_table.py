@@ -27,7 +27,8 @@ CREATE TABLE IF NOT EXISTS hansei_runs (
     owner TEXT NOT NULL,
     goal TEXT NOT NULL,
     accepted_at REAL NOT NULL,
-    expires_at REAL NOT NULL
+    expires_at REAL NOT NULL,
+    note TEXT NOT NULL DEFAULT ''
 )
 """
 _TAKE = """
@@ -37,7 +38,8 @@ ON CONFLICT (thread_id) DO UPDATE SET
     owner = excluded.owner,
     goal = CASE WHEN excluded.goal = '' THEN goal ELSE excluded.goal END,
     accepted_at = excluded.accepted_at,
-    expires_at = excluded.expires_at
+    expires_at = excluded.expires_at,
+    note = ''
 WHERE expires_at <= :now OR owner = :dead
 """
 
@@ -57,6 +59,8 @@ class RunRow:
     """Seconds since the epoch."""
     expires_at: float
     """Seconds since the epoch; in the past when no run is under way."""
+    note: str = ""
+    """What ended the run, where it broke off with an exception."""
 
     @property
     def under_way(self) -> bool:
@@ -94,6 +98,9 @@ class RunTable:
         beat.start()
         try:
             yield
+        except Exception as exc:
+            self._note(thread_id, owner, str(exc) or type(exc).__name__)
+            raise
         finally:
             over.set()
             beat.join()
@@ -107,7 +114,7 @@ class RunTable:
         """All rows, the latest first."""
         with self._guard:
             found = self._connection.execute(
-                "SELECT thread_id, owner, goal, accepted_at, expires_at FROM hansei_runs "
+                "SELECT thread_id, owner, goal, accepted_at, expires_at, note FROM hansei_runs "
                 "ORDER BY accepted_at DESC"
             ).fetchall()
         return [RunRow(*row) for row in found]
@@ -141,6 +148,13 @@ class RunTable:
     def _keep(self, thread_id: str, owner: str, over: threading.Event) -> None:
         while not over.wait(LEASE / 3):
             self._until(thread_id, owner, time.time() + LEASE)
+
+    def _note(self, thread_id: str, owner: str, note: str) -> None:
+        with self._guard, self._connection:
+            self._connection.execute(
+                "UPDATE hansei_runs SET note = ? WHERE thread_id = ? AND owner = ?",
+                (note, thread_id, owner),
+            )
 
     def _until(self, thread_id: str, owner: str, moment: float) -> None:
         with self._guard, self._connection:

@@ -268,7 +268,8 @@ def run_check(check: Check, data: CheckInput) -> Finding | None:
         if not isinstance(found, Finding | None):
             raise TypeError(f"a check returned {type(found).__name__}, not a Finding or None")
     except Exception as exc:  # noqa: BLE001 - a user's check may raise anything; it is recorded
-        logger.warning("check %s raised %s", name, type(exc).__name__)
+        # The text of an exception may hold secrets: it is for the log, not for an answer.
+        logger.warning("the check %s raised %s: %s", name, type(exc).__name__, exc)
         reason = say("check_broke", data.language, check=name, reason=type(exc).__name__)
         return Finding(
             kind=FindingKind.UNKNOWN, check=name, reason=reason, source=VerdictSource.EVALUATOR

@@ -151,6 +151,10 @@ def derive(judgement: Judgement, subject: Subject) -> VerdictRecord:
 
 def _unjudged(base: VerdictRecord, reply: Unjudged | None) -> VerdictRecord:
     why = reply or Unjudged(reason="", why=AcceptedReason.NOT_REVIEWED)
+    unknown = [f.reason for f in base.findings if f.kind is FindingKind.UNKNOWN]
+    if unknown and why.why is AcceptedReason.NOT_REVIEWED:
+        # Somebody wanted it checked, so that it was not is no choice of theirs.
+        why = Unjudged(reason=unknown[0])
     return base.model_copy(
         update={
             "unjudged": why.why,

@@ -17,6 +17,8 @@ from scripted_replies import structured
 from scripted_server import Reply, ScriptedServer, call_then_say, plan, verdict
 
 from hansei import (
+    CheckInput,
+    Finding,
     OperatorError,
     RunStatus,
     Settings,
@@ -130,6 +132,16 @@ def test_a_budget_that_forbids_the_repair_of_a_replan_is_named() -> None:
     state = ran(model, [made(look)], settings=Settings(call_budget=5))
     assert state.status is RunStatus.EXHAUSTED
     assert "call_budget 5" in state.answer
+
+
+def test_a_check_that_breaks_leaves_nothing_verified_also_without_reflection() -> None:
+    def boom(data: CheckInput) -> Finding | None:
+        raise RuntimeError(data.result)
+
+    model = scripted(ONE, call_then_say("It is 42.", "look"))
+    state = ran(model, [made(look)], settings=Settings(reflection="never"), checks=[boom])
+    assert (state.status, state.verified) == (RunStatus.PARTIAL, False)
+    assert "nobody has verified this part" in state.answer
 
 
 def test_a_step_that_an_edit_adds_is_done() -> None:

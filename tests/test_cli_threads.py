@@ -11,6 +11,7 @@ from uuid import NAMESPACE_URL, uuid4, uuid5
 import pytest
 from cli_helpers import hansei, one_sentence
 from cli_scenes import all_failing, endpoint, partly_failing, report, run
+from scripted_replies import error
 from scripted_server import ScriptedServer
 
 
@@ -156,3 +157,14 @@ def test_a_tool_that_stops_to_ask_leaves_a_run_that_needs_a_human(
     told = hansei(*arguments)
     assert told.code == 6
     assert "May I look it up?" in told.stdout
+
+
+def test_a_run_that_died_at_the_endpoint_says_so_later(server: ScriptedServer) -> None:
+    server.script("planner", error(503))
+    assert run("--json").code == 7
+    data = report(hansei("show", "mine", "--db", "runs.db", "--json"))
+    assert (data["status"], data["verified"]) == ("running", False)
+    assert "HTTP 503" in data["reason"]
+    told = hansei("show", "mine", "--db", "runs.db").stdout
+    assert "HTTP 503" in told
+    assert "exit code" not in told

@@ -79,7 +79,7 @@ def test_who_may_take_over(
     until = 0.0 if expired else 9e9
     with sqlite3.connect(file) as connection:
         connection.execute(
-            "INSERT INTO hansei_runs VALUES ('t', ?, 'goal', 1.0, ?)", (owner, until)
+            "INSERT INTO hansei_runs VALUES ('t', ?, 'goal', 1.0, ?, '')", (owner, until)
         )
     connection.close()
     row = table.row("t")

@@ -41,11 +41,11 @@ def run_report(state: AgentState, *, thread: str) -> dict[str, JsonValue]:
 
 
 def run_reason(state: AgentState) -> str:
-    """Why a run is not complete, in the user's language; empty for one that is, or still runs."""
-    if state.status in {RunStatus.COMPLETE, RunStatus.RUNNING}:
+    """Why a run is not complete, in the user's language; empty for one that is."""
+    if state.status is RunStatus.COMPLETE:
         return ""
     language = state.language
-    if state.reason:
+    if state.reason or state.status is RunStatus.RUNNING:
         return state.reason
     if state.needs_human:
         return say("needs_human", language, reason=state.needs_human)

@@ -6,6 +6,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from hansei.graphs.checkpoints import open_checkpointer
 from hansei.policies.errors import UserError
 from hansei.policies.state import AgentState
+from hansei.policies.words import RunStatus
 
 
 def default_database() -> Path:
@@ -39,8 +40,19 @@ def load_state(thread: str, db: Path | None) -> AgentState:
     with open_checkpointer(path) as saver:
         found = saver.get_tuple({"configurable": {"thread_id": thread_id(thread)}})
         values: object = found.checkpoint["channel_values"] if found else None
+        row = saver.runs.row(thread_id(thread))
     if not isinstance(values, dict) or not values:
         msg = f"There is no thread {thread!r} in {path}."
+        if row is not None:
+            msg = (
+                f"The run on thread {thread!r} ({row.goal!r:.80}) was accepted, and nothing of it "
+                "was kept yet; if it was stopped, run it again."
+            )
         raise UserError(msg)
     known = {k: v for k, v in values.items() if k in AgentState.model_fields}
-    return AgentState.model_validate(known)
+    state = AgentState.model_validate(known)
+    if state.status is not RunStatus.RUNNING:
+        return state
+    stopped = row is None or not row.under_way
+    why = (row.note if row else "") or "The run was stopped before it ended."
+    return state.model_copy(update={"reason": why if stopped else "The run is under way."})

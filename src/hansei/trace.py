@@ -177,9 +177,11 @@ def print_ending(console: Console, state: AgentState, *, exit_code: int, thread:
     console.print()
     colour = _COLOURS.get(state.status.value, "white")
     trust = "verified" if state.verified else _doubt(state, state.language)
+    ended = f"({trust}), exit code {exit_code}"
+    if state.status is RunStatus.RUNNING:
+        ended = f"({trust}): {state.reason}"
     console.print(
-        f"[bold]status[/bold]    [{colour}]{state.status.value}[/{colour}] "
-        f"{escape(f'({trust}), exit code {exit_code}')}",
+        f"[bold]status[/bold]    [{colour}]{state.status.value}[/{colour}] {escape(ended)}",
         highlight=False,
     )
     calls = ", ".join(f"{role} {u.calls}" for role, u in state.usage.items() if u.calls)
