@@ -154,9 +154,13 @@ def test_a_tool_that_stops_to_ask_leaves_a_run_that_needs_a_human(
     data = report(hansei(*arguments, "--json"), 6)
     assert (data["status"], data["verified"]) == ("needs_human", False)
     assert data["reason"] == "The run waits for your answer: May I look it up?"
-    told = hansei(*arguments)
+    told = hansei(*arguments, "--thread", "asked")
     assert told.code == 6
     assert "May I look it up?" in told.stdout
+    resume = ("resume", "asked", "--tools", "asking.py:lookup", "--db", "runs.db")
+    assert hansei(*resume).code == 6  # without an answer it asks again
+    answered = report(hansei(*resume, "--answer", "yes, 42", "--json"))
+    assert answered["steps"][0]["attempts"][0]["rounds"][0]["calls"][0]["output"] == "yes, 42"
 
 
 def test_a_run_that_died_at_the_endpoint_says_so_later(server: ScriptedServer) -> None:

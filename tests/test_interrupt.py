@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_helpers import CLI, PATIENCE, Done, environment, hansei, one_sentence, refused
-from cli_scenes import endpoint
+from cli_scenes import endpoint, report
 from scripted_server import Reply, ScriptedServer, plan
 
 
@@ -50,7 +50,10 @@ def test_ctrl_c_keeps_what_was_done(server: ScriptedServer, tmp_path: Path) -> N
     server.script("planner", plan("Look it up in the book"))
     server.script("executor", SLOW)
     said = refused(interrupted(server, "executor", tmp_path, "--json"), 130)
-    assert said == "Stopped; `hansei show mine --db runs.db` shows what was done."
+    assert said == (
+        "Stopped; `hansei show mine --db runs.db` shows what was done, "
+        "`hansei resume mine --tools shop --db runs.db` goes on."
+    )
     shown = hansei("show", "mine", "--db", "runs.db")
     assert shown.code == 0
     assert "Look it up in the book" in shown.stdout
@@ -67,3 +70,21 @@ def test_ctrl_c_before_there_is_a_plan(server: ScriptedServer, tmp_path: Path) -
     assert shown.code == 0
     assert "look it up" in shown.stdout
     assert shown.stderr == ""
+
+
+@pytest.mark.parametrize("role", ["planner", "executor", "reflector", "synthesizer", "reviewer"])
+def test_a_run_that_was_stopped_goes_on(server: ScriptedServer, tmp_path: Path, role: str) -> None:
+    server.script(role, SLOW)
+    tools = ("--tools", "my_tools.py")
+    assert interrupted(server, role, tmp_path, *tools).code == 130
+    server.reset()
+    server.script_defaults()
+    data = report(hansei("resume", "mine", *tools, "--db", "runs.db", "--json"))
+    assert (data["status"], data["verified"], data["answer"]) == ("complete", True, "It is 42.")
+    assert data["usage"]["calls"] == 6
+    over = refused(hansei("resume", "mine", *tools, "--db", "runs.db"), 2)
+    assert "is over (complete)" in over
+
+
+def test_what_was_never_begun_cannot_go_on(server: ScriptedServer) -> None:
+    assert "no database" in refused(hansei("resume", "mine", "--db", "other.db"), 2)

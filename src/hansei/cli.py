@@ -1,4 +1,4 @@
-"""The command line: `hansei run`, `show`, `why` and `model`.
+"""The command line: `hansei run`, `resume`, `show`, `why` and `model`.
 
 Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhausted, 6 needs a
 human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
@@ -9,7 +9,6 @@ human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
 
 import logging
 import os
-import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,24 +16,16 @@ from typing import Annotated, NoReturn
 from uuid import uuid4
 
 import typer
-from langchain_core.runnables import RunnableConfig
 
 from hansei.assignments import SETTING_NAMES, parse_settings
 from hansei.console import console, print_json, say_plainly
-from hansei.graphs.agent import Agent
-from hansei.graphs.arguments import checked_tools, undeclared_effects
-from hansei.graphs.checkpoints import open_checkpointer
-from hansei.graphs.plan_execute import create_plan_execute_agent
-from hansei.interrupt import INTERRUPTED, stops_at_once
+from hansei.interrupt import INTERRUPTED
 from hansei.policies.endings import EXIT_CODES
-from hansei.policies.errors import HanseiError, OperatorError, UserError
+from hansei.policies.errors import OperatorError, UserError
 from hansei.policies.goals import checked_goal
-from hansei.policies.narrow import as_mapping
-from hansei.policies.phrases import say
-from hansei.policies.settings import Settings
-from hansei.policies.state import AgentInput, AgentState
+from hansei.policies.state import AgentInput
 from hansei.policies.words import RunStatus
-from hansei.threads import default_database, load_state, thread_id
+from hansei.threads import default_database, load_state
 
 WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED = 2, 7, 1
 """Exit codes that do not come from a run's status."""
@@ -81,6 +72,19 @@ DatabaseOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
+ToolsOption = Annotated[
+    str, typer.Option(help="shop, module:name or file.py:name; several with commas.")
+]
+ReflectionOption = Annotated[str, typer.Option(help="always, flagged, on_signal, auto or never.")]
+AssignmentsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help=f"Another setting; may be repeated. Names: {SETTING_NAMES}.",
+    ),
+]
+
 
 def _tell_version(asked: bool) -> None:
     if asked:
@@ -108,81 +112,58 @@ def run(
     goal: Annotated[
         str, typer.Argument(help="What to do, in your own words; - reads it from stdin.")
     ],
-    tools: Annotated[
-        str, typer.Option(help="shop, module:name or file.py:name; several with commas.")
-    ] = "shop",
+    tools: ToolsOption = "shop",
     thread: ThreadOption = None,
     db: DatabaseOption = None,
     as_json: JsonOption = False,
-    reflection: Annotated[
-        str, typer.Option(help="always, flagged, on_signal, auto or never.")
-    ] = "always",
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help=f"Another setting; may be repeated. Names: {SETTING_NAMES}.",
-        ),
-    ] = None,
+    reflection: ReflectionOption = "always",
+    assignments: AssignmentsOption = None,
 ) -> None:
     """Run one goal and watch it."""
-    name = thread or str(uuid4())
-    _guarded(
-        lambda: _run(goal, tools, name, db, as_json, parse_settings(reflection, assignments or []))
-    )
+
+    def body() -> int:
+        from hansei.running import watch
+
+        settings = parse_settings(reflection, assignments or [])
+        text = checked_goal(sys.stdin.read() if goal == "-" else goal)
+        name = thread or str(uuid4())
+        given = AgentInput(goal=text)
+        return watch(given, tools=tools, thread=name, db=db, as_json=as_json, settings=settings)
+
+    _guarded(body)
 
 
-def _run(
-    goal: str, tools: str, thread: str, db: Path | None, as_json: bool, settings: Settings
-) -> int:
-    from hansei.graphs.models import chat_model
-    from hansei.report import run_report
-    from hansei.tools.loading import load_tools
-    from hansei.trace import Trace, print_ending
+@app.command(epilog=EXIT_HELP)
+def resume(
+    thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
+    tools: ToolsOption = "shop",
+    db: DatabaseOption = None,
+    as_json: JsonOption = False,
+    answer: Annotated[
+        str | None, typer.Option(help="Your answer, where the run has stopped to ask.")
+    ] = None,
+    reflection: ReflectionOption = "always",
+    assignments: AssignmentsOption = None,
+) -> None:
+    """Go on with a run that was stopped, with the same tools and settings as before."""
 
-    # Before a database is made or a model is loaded for it.
-    text = checked_goal(sys.stdin.read() if goal == "-" else goal)
-    loaded = checked_tools(load_tools(tools))
-    if undeclared := undeclared_effects(loaded):
-        # Also where the log is off, since it changes what a run may repeat.
-        say_plainly(undeclared, stderr=True)
-    out = console(quiet=as_json)
-    with open_checkpointer(db or default_database()) as saver:
-        model, critic = chat_model(), chat_model(role="reflector")
-        agent = create_plan_execute_agent(
-            model, loaded, critic=critic, settings=settings, checkpointer=saver
-        )
-        config: RunnableConfig = {"configurable": {"thread_id": thread_id(thread)}}
-        trace = Trace(out)
-        command = shlex.join(["hansei", "show", thread, *(["--db", str(db)] if db else [])])
-        with stops_at_once(f"Stopped; `{command}` shows what was done."):
-            for chunk in agent.stream(
-                AgentInput(goal=text), config, stream_mode="updates", durability="sync"
-            ):
-                trace.update(as_mapping(chunk))
-        state = _state(agent, config)
-    if state is None:
-        msg = "The run left no state, which must not happen."
-        raise HanseiError(msg)
-    code = EXIT_CODES[state.status]
-    if as_json:
-        print_json(run_report(state, thread=thread))
-    else:
-        print_ending(out, state, exit_code=code, thread=thread)
-    return code
+    def body() -> int:
+        from langgraph.types import Command
 
+        from hansei.running import watch
 
-def _state(agent: Agent, config: RunnableConfig) -> AgentState | None:
-    found = agent.get_state(config)
-    values: object = found.values
-    state = AgentState.model_validate(values) if values else None
-    if state is None or not found.interrupts:
-        return state
-    # A tool or a node has stopped to ask somebody, and the run waits.
-    question = say("waits", state.language, question=str(found.interrupts[0].value))
-    waiting = {"status": RunStatus.NEEDS_HUMAN, "reason": question, "answer": question}
-    return state.model_copy(update=waiting)
+        settings = parse_settings(reflection, assignments or [])
+        state = load_state(thread, db)
+        if state.status is not RunStatus.RUNNING:
+            msg = (
+                f"The run on thread {thread!r} is over ({state.status}); "
+                f"ask anew with hansei run … --thread {thread}."
+            )
+            raise UserError(msg)
+        given: Command[object] | None = None if answer is None else Command(resume=answer)
+        return watch(given, tools=tools, thread=thread, db=db, as_json=as_json, settings=settings)
+
+    _guarded(body)
 
 
 @app.command()

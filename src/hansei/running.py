@@ -1,0 +1,95 @@
+"""A run on the command line: started or gone on with, watched, and told how it ended."""
+
+# LangGraph's signature of stream holds types that it does not name.
+# pyright: reportUnknownMemberType=false
+
+import shlex
+from pathlib import Path
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+from hansei.console import console, print_json, say_plainly
+from hansei.graphs.agent import Agent
+from hansei.graphs.arguments import checked_tools, undeclared_effects
+from hansei.graphs.checkpoints import open_checkpointer
+from hansei.graphs.models import chat_model
+from hansei.graphs.plan_execute import create_plan_execute_agent
+from hansei.interrupt import stops_at_once
+from hansei.policies.endings import EXIT_CODES
+from hansei.policies.errors import HanseiError
+from hansei.policies.narrow import as_mapping
+from hansei.policies.phrases import say
+from hansei.policies.settings import Settings
+from hansei.policies.state import AgentInput, AgentState
+from hansei.policies.words import RunStatus
+from hansei.report import run_report
+from hansei.threads import default_database, thread_id
+from hansei.tools.loading import load_tools
+from hansei.trace import Trace, print_ending
+
+
+def watch(
+    given: AgentInput | Command[object] | None,
+    *,
+    tools: str,
+    thread: str,
+    db: Path | None,
+    as_json: bool,
+    settings: Settings,
+) -> int:
+    """Run, print what happens and how it ended, and return the exit code.
+
+    Args:
+        given: What is asked; an answer to what the run has asked; `None`: go on.
+        tools: Where the tools are, as the command line takes it.
+        thread: Name or UUID of the thread.
+        db: The database; `None` is the default one.
+        as_json: Print one object at the end and nothing else.
+        settings: The run's settings.
+    """
+    # Before a database is made or a model is loaded for it.
+    loaded = checked_tools(load_tools(tools))
+    if undeclared := undeclared_effects(loaded):
+        # Also where the log is off, since it changes what a run may repeat.
+        say_plainly(undeclared, stderr=True)
+    out = console(quiet=as_json)
+    with open_checkpointer(db or default_database()) as saver:
+        model, critic = chat_model(), chat_model(role="reflector")
+        agent = create_plan_execute_agent(
+            model, loaded, critic=critic, settings=settings, checkpointer=saver
+        )
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id(thread)}}
+        trace = Trace(out)
+        with stops_at_once(_how_to_go_on(thread, db, tools)):
+            for chunk in agent.stream(given, config, stream_mode="updates", durability="sync"):
+                trace.update(as_mapping(chunk))
+        state = _state(agent, config)
+    if state is None:
+        msg = "The run left no state, which must not happen."
+        raise HanseiError(msg)
+    code = EXIT_CODES[state.status]
+    if as_json:
+        print_json(run_report(state, thread=thread))
+    else:
+        print_ending(out, state, exit_code=code, thread=thread)
+    return code
+
+
+def _how_to_go_on(thread: str, db: Path | None, tools: str) -> str:
+    place = ["--db", str(db)] if db else []
+    show = shlex.join(["hansei", "show", thread, *place])
+    resume = shlex.join(["hansei", "resume", thread, "--tools", tools, *place])
+    return f"Stopped; `{show}` shows what was done, `{resume}` goes on."
+
+
+def _state(agent: Agent, config: RunnableConfig) -> AgentState | None:
+    found = agent.get_state(config)
+    values: object = found.values
+    state = AgentState.model_validate(values) if values else None
+    if state is None or not found.interrupts:
+        return state
+    # A tool or a node has stopped to ask somebody, and the run waits.
+    question = say("waits", state.language, question=str(found.interrupts[0].value))
+    waiting = {"status": RunStatus.NEEDS_HUMAN, "reason": question, "answer": question}
+    return state.model_copy(update=waiting)
