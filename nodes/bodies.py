@@ -11,7 +11,7 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Command, Send
 
 from hansei.nodes.beginning import begin
-from hansei.nodes.effects import Body, adrive, drive
+from hansei.nodes.effects import Body, Remember, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
 from hansei.nodes.kit import Kit, NodeSession
 from hansei.nodes.planner import plan
@@ -20,7 +20,7 @@ from hansei.nodes.replanner import replan
 from hansei.nodes.reviewer import review_answer
 from hansei.nodes.synthesizer import synthesize
 from hansei.nodes.tool_call import said_by
-from hansei.nodes.tool_runner import run_tools
+from hansei.nodes.tool_runner import entry_of, run_tools
 from hansei.policies.budget import Spent
 from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
@@ -61,6 +61,7 @@ def task_node(body: TaskBody, kit: Kit) -> RunnableLambda[StepTask, Command[str]
         try:
             turn = drive(body(task, kit, session.settings), session)
         except GraphBubbleUp:
+            session.remember(_left(task))
             raise
         except Exception as exc:  # noqa: BLE001 - whatever it was, the step failed with it
             turn = _broken(task, exc)
@@ -71,12 +72,18 @@ def task_node(body: TaskBody, kit: Kit) -> RunnableLambda[StepTask, Command[str]
         try:
             turn = await adrive(body(task, kit, session.settings), session)
         except GraphBubbleUp:
+            await session.aremember(_left(task))
             raise
         except Exception as exc:  # noqa: BLE001 - whatever it was, the step failed with it
             turn = _broken(task, exc)
         return _onward(task, turn, session)
 
     return RunnableLambda(run, afunc=arun)
+
+
+def _left(task: StepTask) -> Remember:
+    """Who stops to ask somebody has left the round; it was no crash."""
+    return Remember(key=entry_of(task), text="", shelf="entries")
 
 
 def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:

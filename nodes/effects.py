@@ -79,8 +79,9 @@ class ToolReply:
     """It was begun before a crash, and nobody knows whether it went through."""
 
 
-Shelf = Literal["outputs", "journal"]
-"""Where in the store a text is kept: long tool outputs, or the journal of changes."""
+Shelf = Literal["outputs", "journal", "entries"]
+"""Where in the store a text is kept: long tool outputs, the journal of changes, or the rounds of
+calls that were entered and not left."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ IDEMPOTENCY_KEY = "idempotency_key"
 SHELVES: Mapping[Shelf, tuple[str, ...]] = {
     "outputs": ("hansei", "outputs"),
     "journal": ("hansei", "journal"),
+    "entries": ("hansei", "entries"),
 }
 """Namespaces of the store. Keys are hashes, so threads need none of their own."""
 

@@ -37,7 +37,33 @@ EXCERPT_WITHOUT_STORE = 4000
 """Characters kept where there is no store: what a prompt shows of one output."""
 
 
+MAX_CRASHES = 3
+"""Times that a round of calls may end the process: LangGraph counts none, and would go on for ever
+with a step that kills whoever resumes it."""
+
+
+def entry_of(task: StepTask) -> str:
+    """The key under which a round of calls is entered, and left when it is over."""
+    attempt = task.step.last_attempt
+    return f"{task.run_id} {task.step.id} {attempt.number} {len(attempt.rounds)}"
+
+
 def run_tools(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
+    """Run one round of calls, unless it has killed the process too often already."""
+    attempt = task.step.last_attempt
+    place = entry_of(task)
+    crashes = int((yield from ask_recall(place, shelf="entries")) or 0)
+    if crashes >= MAX_CRASHES:
+        names = ", ".join(dict.fromkeys(call.name for call in attempt.rounds[-1].calls))
+        reason = say("fault_crashes", task.language, calls=names, times=str(crashes))
+        return fault(task.step, Fault.CRASHES, reason)
+    yield from ask_remember(place, str(crashes + 1), shelf="entries")
+    turn = yield from _run_round(task, kit, settings)
+    yield from ask_remember(place, "", shelf="entries")
+    return turn
+
+
+def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     """Run the calls of the last round that have no outcome yet.
 
     Calls that only read run side by side; calls that change something run one after the

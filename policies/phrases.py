@@ -132,6 +132,11 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "模型一直在调用工具，没有给出结果",
         "The model kept calling tools and never stated a result",
     ),
+    "fault_crashes": (
+        "这一步的工具 {calls} 已经 {times} 次使程序中断，不再重试",
+        "The tools of this step, {calls}, have ended the process {times} times and are not run "
+        "again",
+    ),
     "fault_unknown": (
         "程序在执行 {reason} 时中断，不知道它有没有成功",
         "The process was stopped during {reason}, and nobody knows whether it went through",

@@ -110,6 +110,7 @@ class Fault(StrEnum):
     ONLY_CALLS = "only_calls"
     BUDGET = "budget"
     UNKNOWN_EFFECT = "unknown_effect"
+    CRASHES = "crashes"
 
 
 TERMINAL = frozenset(

@@ -59,6 +59,8 @@ def tools(folder: Path, points: Points) -> list[BaseTool]:
     def make(name: str, effect: str) -> BaseTool:
         def call(config: RunnableConfig) -> str:
             points.reach(f"before {name}")
+            if points.fatal == f"always {name}":
+                os.kill(os.getpid(), signal.SIGKILL)
             key = config.get("configurable", {}).get(IDEMPOTENCY_KEY, "")
             with (folder / "ledger").open("a", encoding="utf-8") as ledger:
                 ledger.write(f"{name} {key}\n")

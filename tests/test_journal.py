@@ -117,16 +117,19 @@ def test_without_a_crash_every_call_has_its_own_key_and_runs_once() -> None:
     assert len(set(world.keys)) == 2
 
 
-def test_a_tool_that_stops_to_ask_begins_anew() -> None:
+def test_a_tool_that_stops_to_ask_begins_anew_as_often_as_it_likes() -> None:
     done: list[str] = []
 
     def refund(order: str) -> str:
-        if interrupt({"refund": order}) == "yes":
-            done.append(order)
+        while interrupt({"refund": order}) != "yes":
+            pass
+        done.append(order)
         return "refunded"
 
     agent = agent_of(made(refund, "once"), orders=("A1001",))
     agent.invoke(GOAL, THREAD, durability="sync")
+    for _ in range(5):
+        agent.invoke(Command(resume="no"), THREAD, durability="sync")
     state = AgentState.model_validate(agent.invoke(Command(resume="yes"), THREAD))
     assert (state.status, done) == (RunStatus.COMPLETE, ["A1001"])
 

@@ -85,3 +85,16 @@ def test_killed_at_every_point_a_run_goes_on(processes: Processes, tmp_path: Pat
         assert times.keys() == {"look", "pay", "mail"}, fatal
     # Between the note that it begins and the note that it is done, nobody can know.
     assert 2 <= unknown <= 4
+
+
+@pytest.mark.parametrize("name", ["look", "mail"])
+def test_a_step_that_keeps_killing_the_process_is_given_up(
+    processes: Processes, tmp_path: Path, name: str
+) -> None:
+    fatal = f"always {name}"
+    lives = [processes.live(tmp_path, fatal) for _ in range(4)]
+    assert lives[:3] == [None] * 3
+    told = lives[3]
+    assert told is not None
+    assert told["state"]["status"] in {"partial", "failed"}
+    assert f"{name}, have ended the process 3 times" in told["state"]["answer"]
