@@ -14,6 +14,8 @@ import hansei
 from hansei.cli import app
 from hansei.graphs.environment import ModelEnvironment
 from hansei.policies.endings import EXIT_CODES
+from hansei.policies.narrow import as_mapping
+from hansei.policies.plain_model import allowed_by
 from hansei.policies.settings import Settings
 
 READMES = ("README.md", "README.zh.md")
@@ -76,6 +78,21 @@ def test_what_the_readme_names_exists(name: str) -> None:
         assert command in getattr(commands, "commands", {}), command
     for code in EXIT_CODES.values():
         assert f"| {code} |" in text
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_table_of_settings_is_what_settings_take(name: str) -> None:
+    rows = re.findall(r"^\| `([a-z_]+)` \| `(\w+)` \| ([^|]+) \| [^|]+ \|$", readme(name), re.M)
+    assert [(row[0], row[1]) for row in rows] == [
+        (field, str(default)) for field, default in Settings().model_dump().items()
+    ]
+    properties = as_mapping(Settings.model_json_schema()["properties"])
+    for field, _, cell in rows:
+        told = allowed_by(as_mapping(properties[field]))
+        words = re.findall(r"\w+", told.removeprefix("one of "))
+        codes = words if told.startswith("one of ") else re.findall(r"True|False|None", told)
+        assert re.findall(r"`(\w+)`", cell) == codes, field
+        assert re.findall(r"\d+", cell) == re.findall(r"\d+", told), field
 
 
 def test_the_example_of_the_environment_names_all_that_is_read() -> None:
