@@ -13,10 +13,13 @@ from typer.main import get_command
 import hansei
 from hansei.cli import app
 from hansei.graphs.environment import ModelEnvironment
+from hansei.graphs.run_table import LEASE
+from hansei.nodes.kit import IDEMPOTENCY_KEY
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.narrow import as_mapping
 from hansei.policies.plain_model import allowed_by
 from hansei.policies.settings import Settings
+from hansei.tools.declared import EFFECTS
 
 READMES = ("README.md", "README.zh.md")
 
@@ -46,11 +49,12 @@ def test_the_python_of_the_readme_runs(
     model.script("synthesizer", MISSING.answer)
     monkeypatch.setattr(hansei, "chat_model", lambda **_: model)
     blocks = re.findall(r"```python\n(.*?)```", readme(name), re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for code in blocks:
         exec(compile(code, name, "exec"), {})
     printed = capsys.readouterr().out
     assert printed.startswith("failed False\n")
+    assert printed.endswith("\nfailed\n")
     assert MISSING.answer in printed
 
 
@@ -81,8 +85,19 @@ def test_what_the_readme_names_exists(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READMES)
+def test_the_readme_tells_the_effects_and_how_long_a_silent_run_holds_its_thread(name: str) -> None:
+    text = readme(name)
+    effects = re.findall(r"^\| `(\w+)` \|[^|]+\|[^|]+\|$", text, re.MULTILINE)
+    assert tuple(effects) == EFFECTS
+    assert f'config["configurable"]["{IDEMPOTENCY_KEY}"]' in text
+    assert re.search(rf"\b{LEASE:.0f} (?:seconds|秒)", text)
+
+
+@pytest.mark.parametrize("name", READMES)
 def test_the_table_of_settings_is_what_settings_take(name: str) -> None:
-    rows = re.findall(r"^\| `([a-z_]+)` \| `(\w+)` \| ([^|]+) \| [^|]+ \|$", readme(name), re.M)
+    rows = re.findall(
+        r"^\| `([a-z_]+)` \| `(\w+)` \| ([^|]+) \| [^|]+ \|$", readme(name), re.MULTILINE
+    )
     assert [(row[0], row[1]) for row in rows] == [
         (field, str(default)) for field, default in Settings().model_dump().items()
     ]
