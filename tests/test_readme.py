@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from broken_runs import made, scripted
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
 from order_scene import MISSING
 from scripted_model import ScriptedChatModel
 from scripted_replies import call_then_say, plan, structured
@@ -11,6 +14,7 @@ from tree import ROOT
 from typer.main import get_command
 
 import hansei
+from hansei import AgentInput, RunStatus, create_plan_execute_agent
 from hansei.cli import app
 from hansei.graphs.environment import ModelEnvironment
 from hansei.graphs.run_table import LEASE
@@ -91,6 +95,30 @@ def test_the_readme_tells_the_effects_and_how_long_a_silent_run_holds_its_thread
     assert tuple(effects) == EFFECTS
     assert f'config["configurable"]["{IDEMPOTENCY_KEY}"]' in text
     assert re.search(rf"\b{LEASE:.0f} (?:seconds|秒)", text)
+
+
+@pytest.mark.parametrize(
+    ("node", "ends"),
+    [
+        ("planner", RunStatus.COMPLETE),
+        ("reflector", RunStatus.COMPLETE),
+        ("replanner", RunStatus.COMPLETE),
+        ("executor", RunStatus.RUNNING),
+        ("tools", RunStatus.RUNNING),
+        ("synthesizer", RunStatus.RUNNING),
+    ],
+)
+def test_after_an_edit_a_run_goes_on_as_the_readmes_say(node: str, ends: RunStatus) -> None:
+    def look() -> str:
+        return "42"
+
+    one = plan({"description": "look it up", "tool": "look"})
+    model = scripted(one, call_then_say("It is 42.", "look"))
+    agent = create_plan_execute_agent(model, [made(look)], checkpointer=InMemorySaver())
+    thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    agent.invoke(AgentInput(goal="Look it up"), thread, interrupt_before=["tools"])
+    agent.update_state(thread, {"brief": "the gist"}, as_node=node)
+    assert agent.invoke(None, thread)["status"] is ends
 
 
 @pytest.mark.parametrize("name", READMES)
