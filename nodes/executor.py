@@ -122,7 +122,9 @@ def decide(
         return finish(step, done)
     said = next((r.text for r in reversed(attempt.rounds) if r.text), "")
     if said:
-        return finish(step, attempt.model_copy(update={"result": capped(said, RESULT_CAP)}))
+        result = capped(said, RESULT_CAP)
+        done = attempt.model_copy(update={"result": result, "truncated": reply.truncated})
+        return finish(step, done)
     if rounds_left and not _nudged(attempt):
         return _around(step, attempt, Round(), "executor")
     return fault(step, Fault.EMPTY_REPLY, say("fault_empty_reply", language))

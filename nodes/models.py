@@ -159,14 +159,19 @@ def _message(output: object) -> AIMessage:
     raise TypeError(msg)
 
 
-_LENGTH = frozenset({"length", "max_tokens", "MAX_TOKENS"})
-"""Names of the finish reason "cut off by the token limit"."""
+_CUT = frozenset(
+    {
+        *("length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded"),
+        *("content_filter", "refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT"),
+    }
+)
+"""Finish reasons of a text that is not whole: its token limit or a filter cut it off."""
 
 
 def _reply(message: AIMessage, call: ModelCall) -> ModelReply:
     metadata: Mapping[str, object] = message.response_metadata
     reason = metadata.get("finish_reason") or metadata.get("stop_reason")
-    truncated = reason in _LENGTH
+    truncated = reason in _CUT
     calls = [
         RequestedCall(id=item["id"] or "", name=item["name"], args=item["args"])
         for item in message.tool_calls
@@ -184,10 +189,7 @@ def _reply(message: AIMessage, call: ModelCall) -> ModelReply:
         return ModelReply(text=json.dumps(calls[0].args, ensure_ascii=False), truncated=truncated)
     if truncated:
         # What was cut off in the middle of its arguments must not run.
-        calls = [
-            RequestedCall(id=c.id, name=c.name, invalid="the call was cut off by the token limit")
-            for c in calls
-        ]
+        calls = [RequestedCall(id=c.id, name=c.name, invalid="the call was cut off") for c in calls]
     # A model that writes half a character must not spoil what is sent and saved after it.
     text = message.text.encode("utf-8", "replace").decode()
     return ModelReply(text=text, calls=tuple(calls), truncated=truncated)

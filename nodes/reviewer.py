@@ -62,6 +62,7 @@ def _judge(
         goal=state.goal,
         conditions=state.conditions,
         language=state.language,
+        truncated=draft.truncated,
     )
     subject = Subject(
         result=draft.text,

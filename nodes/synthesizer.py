@@ -41,10 +41,11 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     if looks_like_tool_call(text, kit.schemas):
         # It has no tools here; the markup of a call is no answer to anybody.
         text = ""
+    attempt = AnswerAttempt(text=text, truncated=reply.truncated)
     return {
         "steps": settled,
         "replan_due": [],
-        "answer_attempts": [*state.answer_attempts, AnswerAttempt(text=text)],
+        "answer_attempts": [*state.answer_attempts, attempt],
         "answer_status": AnswerStatus.PENDING,
         "exhausted": state.exhausted or budget_told(reply.refused, state.language),
     }

@@ -134,12 +134,15 @@ def answer_findings(
     goal: str,
     conditions: Sequence[Condition],
     language: Language,
+    truncated: bool = False,
 ) -> list[Finding]:
-    """What the rules see in an answer: blank, wrong language, hidden failures, what is missing."""
+    """What the rules see in an answer: blank, cut off, hidden failures, what is missing."""
     if is_blank(text):
         reason = say("blank", language)
         return [_veto("answer_text", reason, reason)]
     found: list[Finding] = []
+    if truncated:
+        found.append(_veto("answer_text", say("cut", language), say("hint_cut", language)))
     if not fits_language(text, language):
         reason = say("wrong_language", language)
         found.append(_veto("answer_language", reason, say("hint_language", language)))

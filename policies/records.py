@@ -57,7 +57,7 @@ class Attempt(Record):
     result: str = ""
     fault: Fault = Fault.NONE
     fault_reason: str = ""
-    truncated: bool = Field(default=False, description="the model was cut off by its token limit")
+    truncated: bool = Field(default=False, description="the model's text was cut off")
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -160,6 +160,7 @@ class AnswerAttempt(Record):
     """One text of the synthesizer, and what became of it."""
 
     text: str = ""
+    truncated: bool = Field(default=False, description="the model's text was cut off")
     verdict: VerdictRecord | None = None
 
 
