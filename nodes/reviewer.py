@@ -121,7 +121,7 @@ def in_order(state: AgentState) -> list[Step]:
 
 def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRecord) -> Update:
     """The last word: an answer that hides nothing, and the status of the run."""
-    honest, kept = honest_answer(text, steps, state.language)
+    honest, kept = honest_answer(text, steps, state.language, goal=state.goal)
     if record.verdict is Verdict.PASS and kept:
         status, reason = AnswerStatus.VERIFIED, ""
     else:

@@ -4,8 +4,9 @@ from hansei.nodes.effects import Body, ModelCall, ask_model
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
 from hansei.nodes.reviewer import in_order
-from hansei.policies.answers import clean_answer, told_reason
+from hansei.policies.answers import told_reason
 from hansei.policies.budget import budget_told
+from hansei.policies.cleaning import clean_answer
 from hansei.policies.endings import done, undone
 from hansei.policies.fencing import plain
 from hansei.policies.progress import advance

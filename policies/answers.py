@@ -1,4 +1,4 @@
-"""The answer held against the steps: what it hides, leaves out or leaks, and its honest form."""
+"""The answer held against the steps: what it hides or leaves out, and its honest form."""
 
 import re
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from hansei.policies.carried_out import (
     shown_calls,
 )
 from hansei.policies.checks import CheckInput, condition_findings
+from hansei.policies.contradictions import Contradiction, contradictions
 from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
 from hansei.policies.endings import counted, done, undone, unvouched
 from hansei.policies.language import fits_language, language_of
 from hansei.policies.phrases import say
-from hansei.policies.reading import strip_thinking
 from hansei.policies.recital import recital
 from hansei.policies.records import Condition, Finding, Step
 from hansei.policies.text import (
@@ -37,45 +37,7 @@ _BOAST = re.compile(
 )
 """A claim that the whole is done, whatever its parts."""
 
-_INTERNAL_JSON = re.compile(r"\{[^{}]*\"(?:analysis|verdict|suggestion|depends_on)\"[^{}]*\}")
-_INTERNAL_NOTE = re.compile(
-    r"[(（][^()（）]*\b(?:verdict|attempt \d+|replan)\b[^()（）]*[)）]", re.IGNORECASE
-)
-_INTERNAL_REF = re.compile(
-    r"\b(?:based on|according to|as per|per|from)\s+steps?\s+#?[\w-]*\d[\w-]*\s*[,:]?\s*"
-    r"|(?:根据|依据|基于)\s*(?:步骤|第)\s*\d+\s*步?(?:的(?:结果|信息))?\s*[，,：:]?\s*",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(
-    r"steps?\s+#?[\w-]*\d[\w-]*|attempt \d+|第\s*\d+\s*步|call_\w+|verdict|replan", re.IGNORECASE
-)
-"""What a note or a reference names."""
-
-_CALL_ID = re.compile(
-    r"[(（]\s*(?:see|参见|见)?\s*call_(?=\w*\d)\w+\s*[)）]|\bcall_(?=\w*\d)\w+", re.IGNORECASE
-)
-
 Disclosure = Literal["disclosed", "omitted", "contradicted"]
-
-
-def clean_answer(text: str, *, spoken_of: str = "") -> str:
-    """The text without thinking, internal records and step or call ids.
-
-    Args:
-        text: What the model wrote.
-        spoken_of: What the user and the results speak of; a step that is named in it (step 2
-            of a recipe) is no internal one.
-    """
-    known = spoken_of.lower()
-
-    def taken_out(match: re.Match[str]) -> str:
-        names = [name.lower() for name in _NAMED.findall(match.group())]
-        return match.group() if names and all(name in known for name in names) else ""
-
-    text = _INTERNAL_JSON.sub("", strip_thinking(text))
-    for pattern in (_INTERNAL_NOTE, _INTERNAL_REF, _CALL_ID):
-        text = pattern.sub(taken_out, text)
-    return "" if is_blank(text) else re.sub(r"[ \t]{2,}", " ", text).strip()
 
 
 def disclosure(text: str, step: Step, steps: Sequence[Step]) -> Disclosure:
@@ -140,21 +102,15 @@ def answer_findings(
     if is_blank(text):
         reason = say("blank", language)
         return [_veto("answer_text", reason, reason)]
-    found: list[Finding] = []
-    if truncated:
-        found.append(_veto("answer_text", say("cut", language), say("hint_cut", language)))
-    if not fits_language(text, language):
-        reason = say("wrong_language", language)
-        found.append(_veto("answer_language", reason, say("hint_language", language)))
-    words = _recital(text, steps)
-    if words:
-        reason = say("recites", language, words=words[:60])
-        found.append(_veto("recited", reason, say("hint_recites", language)))
+    found = _text_findings(text, steps, language, truncated=truncated)
     for step in undone(steps):
         if disclosure(text, step, steps) != "disclosed":
             values = {"step": step.description, "reason": told_reason(step, language)}
             reason = say("disclose", language, **values)
             found.append(_veto("disclosure", reason, say("hint_disclose", language, **values)))
+    for said in contradictions(text, steps, goal=goal):
+        reason, hint = _against_records(said, language)
+        found.append(Finding(check=f"records {said.kind}", reason=reason, hint=hint))
     for step in done(steps):
         if not covers(text, step):
             reason = say("uncovered", language, step=step.description)
@@ -165,6 +121,36 @@ def answer_findings(
         return found
     data = CheckInput(goal=goal, step=Step(), result=text, conditions=conditions, language=language)
     return found + condition_findings(data, step=0)
+
+
+def _text_findings(
+    text: str, steps: Sequence[Step], language: Language, *, truncated: bool
+) -> list[Finding]:
+    """What is wrong with a text as a text, whatever it says."""
+    found: list[Finding] = []
+    if truncated:
+        found.append(_veto("answer_text", say("cut", language), say("hint_cut", language)))
+    if not fits_language(text, language):
+        reason = say("wrong_language", language)
+        found.append(_veto("answer_language", reason, say("hint_language", language)))
+    words = _recital(text, steps)
+    if words:
+        reason = say("recites", language, words=words[:60])
+        found.append(_veto("recited", reason, say("hint_recites", language)))
+    return found
+
+
+_SHOWN = 160
+"""Characters of a sentence that is told to be without a record: a long sentence, whole."""
+
+
+def _against_records(said: Contradiction, language: Language) -> tuple[str, str]:
+    """What the records do not bear out in a sentence, and what to write instead."""
+    if said.step is not None:
+        values = {"step": said.step.description, "result": said.step.result}
+        return say("denied", language, **values), say("hint_denied", language, **values)
+    values = {"claim": said.sentence[:_SHOWN]}
+    return say("no_record", language, **values), say("hint_no_record", language, **values)
 
 
 def _recital(text: str, steps: Sequence[Step]) -> str:
@@ -215,11 +201,14 @@ def rule_answer(steps: Sequence[Step], language: Language) -> str:
     return "\n".join(lines)
 
 
-def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple[str, bool]:
+def honest_answer(
+    text: str, steps: Sequence[Step], language: Language, *, goal: str = ""
+) -> tuple[str, bool]:
     """The text in a form that hides nothing, and whether the model's text could be kept.
 
     A blank text, one that recites the prompt, one in the wrong language, one that contradicts a
-    failure, and one that speaks of nothing that was done are replaced by the records. Where a
+    failure or denies a success, and one that speaks of nothing that was done are replaced by the
+    records. An action or an id that no record knows is marked as such. Where a
     text merely leaves a failure out, plain sentences tell it, and of the text only what speaks
     of completed steps or owns up is kept: "your parcel is here" does neither.
     """
@@ -236,8 +225,13 @@ def honest_answer(text: str, steps: Sequence[Step], language: Language) -> tuple
     kept = backed(text, results) if omitted or not (results or kinds) else text.strip()
     if not usable or not kept:
         return rule_answer(steps, language), False
+    against = contradictions(kept, steps, goal=goal)
+    if any(said.kind == "denied" for said in against):
+        return rule_answer(steps, language), False
+    marks = [_against_records(said, language)[0] for said in against]
     uncovered = [s.result.strip() for s in results if not covers(kept, s)]
-    return "\n".join([kept, *uncovered, *(_sentence(s, language) for s in omitted)]), True
+    lines = [kept, *uncovered, *(_sentence(s, language) for s in omitted), *marks]
+    return "\n".join(lines), not marks
 
 
 def closing_notes(

@@ -23,7 +23,7 @@ _MADE = r"(?:written|wrote|saved|stored|created|generated|added|updated|changed|
 _NOT_OTHERS = r"(?!\s+(?:by|in|on|at|during|around|between|from)\b)"
 """An agent, a place or a time behind the verb: somebody else's action is told."""
 
-_BY_ME = r"\b(?:I|we)(?:['’]ve| have)?(?: just| already| now| successfully)*\s+"
+_BY_ME = r"\b(?:I|we)(?:['’]ve| have)?(?: just| already| now| also| then| successfully)*\s+"
 _IT_IS = (
     r"\b(?:(?:is|are|has been|have been|['’]s been)(?: now| already| just| successfully)*\s+{verb}"
     r"|(?:was|were)(?: successfully)?\s+{verb}" + _NOT_OTHERS + r")\b"
@@ -52,6 +52,28 @@ _OUTSIDE = re.compile(
 )
 """Things that words alone do not make: files and mails."""
 
+_NO_TROUBLE = re.compile(
+    r"\b(?:no|without(?: any)?) (?:problems?|trouble|issues?|errors?|worries|delay)\b"
+    r"|没有(?:任何)?问题|[无没]有?误",
+    re.IGNORECASE,
+)
+"""Words that deny nothing of what was done."""
+
+_TOLD_DONE = re.compile(
+    r"\b(?:(?:has|have)(?: \w+ly| now| already| just)* been"
+    r"|(?:is|are|was|were) (?:now|already|just|successfully))"
+    rf"(?: \w+ly)?\s+(?P<en>{_ACTED})\b"
+    rf"|已(?:经)?(?:成功)?(?:被)?(?:帮您|为您|给您)?(?P<zh>{_ZH_ACTED})",
+    re.IGNORECASE,
+)
+_FIRST_VERB = re.compile(
+    rf"{_BY_ME}(?P<en>{_ACTED})\b|{_ZH_BY_ME}(?P<zh>{_ZH_ACTED})", re.IGNORECASE
+)
+_NEXT_VERB = re.compile(
+    rf"(?:\band|[,;])\s+(?:also |then )?(?P<en>{_ACTED})\b|[并且，、](?:已|还)?(?P<zh>{_ZH_ACTED})",
+    re.IGNORECASE,
+)
+
 _DENIED = re.compile(
     r"\b(?:no|not|never|nothing|none|cannot|unable|failed)\b|n['’]t\b|[没未无]", re.IGNORECASE
 )
@@ -66,16 +88,28 @@ class Claim:
     """It says that the speaker did what only a tool can do."""
     outside: bool
     """It is about a file or a mail."""
+    verbs: tuple[str, ...] = ()
+    """What only a tool can do and the speaker, or the text, says was done."""
 
 
 def claimed_actions(text: str) -> list[Claim]:
     """The sentences of a text that claim an action, in order."""
     found: list[Claim] = []
     for sentence in sentences(text):
-        if _DENIED.search(sentence):
+        if _DENIED.search(_NO_TROUBLE.sub(" ", sentence)):
             continue
         needs_tool = bool(_FIRST_ACTED.search(sentence))
         if needs_tool or _FIRST_MADE.search(sentence) or _PASSIVE.search(sentence):
             outside = bool(_OUTSIDE.search(sentence))
-            found.append(Claim(sentence.strip(), needs_tool=needs_tool, outside=outside))
+            verbs = _verbs(sentence, mine=needs_tool)
+            found.append(Claim(sentence.strip(), needs_tool, outside, verbs))
     return found
+
+
+def _verbs(sentence: str, *, mine: bool) -> tuple[str, ...]:
+    """The verbs of a claim: in "I have cancelled it and mailed you" there are two."""
+    patterns = [_FIRST_VERB, _TOLD_DONE] if mine else [_TOLD_DONE]
+    first = [m for pattern in patterns for m in pattern.finditer(sentence)]
+    begin = min((m.end() for m in first), default=len(sentence))
+    more = list(_NEXT_VERB.finditer(sentence, begin))
+    return tuple(dict.fromkeys((m["en"] or m["zh"]).lower() for m in [*first, *more]))

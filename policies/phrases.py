@@ -264,6 +264,23 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "把这一步的结果写进回答：{step}",
         "Put the result of this step into the answer: {step}",
     ),
+    "denied": (
+        "回答说没有办成，但记录显示已经完成：{step}（{result}）",
+        "The answer says that this was not done, but the records show that it was: {step} "
+        "({result})",
+    ),
+    "hint_denied": (
+        "如实写明这一步已经完成，不要让用户再做一次：{step}（{result}）",
+        "Say that this was done, and do not ask for it again: {step} ({result})",
+    ),
+    "no_record": (
+        "注意：没有任何记录支持这句话：“{claim}”",
+        'Note: nothing on record bears this out: "{claim}"',
+    ),
+    "hint_no_record": (
+        "去掉没有依据的内容，只写真正做过、查到的事：“{claim}”",
+        'Leave out what no result bears out, and tell only what was done and found: "{claim}"',
+    ),
     "wrong_language": ("回答的语言不对", "The answer is in the wrong language"),
     "hint_language": ("用中文回答", "Answer in English"),
     "after_partial_work": (

@@ -17,12 +17,12 @@ from policy_records import (
 from hansei.policies.answers import (
     Disclosure,
     answer_findings,
-    clean_answer,
     covers,
     disclosure,
     facts,
     honest_answer,
 )
+from hansei.policies.cleaning import clean_answer
 from hansei.policies.records import Condition, Step
 from hansei.policies.words import FindingKind, Language
 
