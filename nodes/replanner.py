@@ -122,7 +122,7 @@ def _apply(
         linted = Linted([], [])
     room = max(0, room)
     fitting = Linted(linted.steps[:room], [], notes=linted.notes)
-    replanned = apply_replan(state.steps, state.replan_due, fitting, draft)
+    replanned = apply_replan(state.steps, state.replan_due, fitting, draft, language=state.language)
     rest = cut_steps(
         [*linted.steps[room:], *linted.cut],
         first=max([*state.steps, *replanned.new]) + 1,

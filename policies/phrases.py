@@ -174,6 +174,10 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "有检查没能运行，结果无人担保",
         "A check could not run, so nobody vouches for the result",
     ),
+    "replan_left_out": (
+        "重新规划时去掉了这一步",
+        "A new plan left this step out",
+    ),
     "too_long": (
         "计划超过了 {limit} 步的上限",
         "The plan was longer than the limit of {limit} steps",

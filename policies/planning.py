@@ -183,20 +183,24 @@ def apply_replan(
     due: Sequence[int],
     linted: Linted,
     draft: ReplanDraft,
+    *,
+    language: Language = "en",
 ) -> Replanned:
     """Put a replan's steps into the plan.
 
-    Completed steps stay. New steps are numbered on. A waiting step that the replan drops, or
-    that a new step says again, is replaced; one that depended on a failed step now depends on
-    what stands in for it; every other one stays as it is, because a replan that forgets a part
-    of the goal must not lose it in silence. A new step that would wait for what waits for it
-    begins without waiting.
+    Completed steps stay. New steps are numbered on. A waiting step that a new step says again
+    is replaced, and so is one that the replan drops where a new step takes its place; dropped
+    without one it is skipped, so that the answer says that it was left out. One that depended
+    on a failed step now depends on what stands in for it; every other one stays as it is,
+    because a replan that forgets a part of the goal must not lose it in silence. A new step that
+    would wait for what waits for it begins without waiting.
 
     Args:
         steps: All steps.
         due: The failed steps that this replan is about.
         linted: The replan's own steps, linted and novel.
         draft: What the replanner said, for what it drops and gives up.
+        language: Language of the reason of a step that is left out.
     """
     key_of = {i: str(i) for i in steps}
     known = {key: i for i, key in key_of.items() if _may_be_depended_on(steps[i])}
@@ -206,10 +210,18 @@ def apply_replan(
     changed = {s.id: s for s in fresh}
     stand_ins = {i: [s.id for s in fresh if i in s.stands_in_for] for i in due}
     for old in waiting(steps):
-        if key_of[old.id] in draft.drop or any(_says_again(new, old) for new in fresh):
-            again = [new.id for new in fresh if _says_again(new, old)]
+        dropped = key_of[old.id] in draft.drop
+        takes_over = _takes_place if dropped else _says_again
+        again = [new.id for new in fresh if takes_over(new, old)]
+        if again:
             changed[old.id] = old.model_copy(update={"status": StepStatus.REPLACED})
             stand_ins[old.id] = again
+        elif dropped:
+            # It waits for nothing any more: its reason is its own.
+            reason = say("replan_left_out", language)
+            changed[old.id] = old.model_copy(
+                update={"status": StepStatus.SKIPPED, "reason": reason, "depends_on": []}
+            )
     for old in waiting(steps):
         if old.id not in changed:
             rebound = _rebind(old, stand_ins)
@@ -279,6 +291,15 @@ def _with_targets(
 def _says_again(new: Step, old: Step) -> bool:
     same_words = similarity(new.description, old.description) >= SAME_DESCRIPTION
     return new.tool == old.tool and same_words
+
+
+def _takes_place(new: Step, old: Step) -> bool:
+    """Whether a new step does what a dropped one was to do: by its words, or its tool and ids."""
+    if similarity(new.description, old.description) >= SAME_DESCRIPTION or repeats(new, [old]):
+        return True
+    ids = {normal_id(i) for i in identifiers(old.description)}
+    named = {normal_id(i) for i in identifiers(new.description)}
+    return new.tool is not None and new.tool == old.tool and bool(ids) and ids <= named
 
 
 def _rebind(step: Step, stand_ins: Mapping[int, Sequence[int]]) -> Step:

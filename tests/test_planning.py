@@ -17,6 +17,7 @@ from policy_records import (
     tried,
 )
 
+from hansei.policies.answers import reason_of
 from hansei.policies.drafts import ReplanDraft, StepDraft
 from hansei.policies.lint import Linted
 from hansei.policies.planning import (
@@ -178,11 +179,31 @@ def test_unnamed_stand_ins_stand_for_all_that_is_due() -> None:
     assert [result.steps[i].stands_in_for for i in result.new] == [[1, 4], [1, 4]]
 
 
-def test_a_waiting_step_that_is_dropped_is_replaced() -> None:
+def test_a_waiting_step_that_is_dropped_is_skipped_with_a_reason() -> None:
     after = a_step(4, needs=[3], description="buy the better one")
     result = replanned([LOST, OTHER, after], [NEW], drop=["3"])
-    assert result.steps[3].status is REPLACED
+    assert result.steps[3].status is SKIPPED
+    assert result.steps[3].reason == "A new plan left this step out"
     assert result.steps.get(4, after).depends_on == [3]
+
+
+def test_the_reason_of_a_dropped_step_is_its_own() -> None:
+    result = replanned([LOST, LATER], [NEW], drop=["2"])
+    assert reason_of(result.steps[2], "en") == "A new plan left this step out"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        drafted("n", "Refund the order 10001 to the card", tool="refund"),
+        drafted("n", "Refund orders 10001 and 10002", tool="refund"),
+        drafted("n", "Refund order 10001!", tool="pay"),
+    ],
+)
+def test_a_dropped_step_that_a_new_one_takes_over_is_replaced(new: StepDraft) -> None:
+    old = a_step(2, tool="refund", description="Refund order 10001")
+    result = replanned([LOST, old], [new], drop=["2"])
+    assert result.steps[2].status is REPLACED
 
 
 def test_a_waiting_step_that_is_said_again_is_replaced_by_it() -> None:
