@@ -13,9 +13,10 @@ from decimal import Decimal
 from typing import cast
 
 from hansei.policies.call_status import call_finding
-from hansei.policies.claims import claimed_actions
+from hansei.policies.claims import asks_action, claimed_actions
 from hansei.policies.condition_hints import condition_hint
 from hansei.policies.conditions import check_condition
+from hansei.policies.disclosure import owns_up, says_done
 from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
 from hansei.policies.provenance import Owed, is_year, standing_calls
@@ -160,6 +161,28 @@ def action_claimed(data: CheckInput) -> Finding | None:
     return None
 
 
+def action_taken(data: CheckInput) -> Finding | None:
+    """A step that is to change something, and no tool that changes anything was called.
+
+    However the result is worded, it tells of nothing that was done: a signal, and a veto where
+    it says outright that it was. One that owns up is left to the model.
+    """
+    called = {call.name for call in standing_calls(data.step)}
+    if not data.effect_tools or called & data.effect_tools:
+        return None
+    if not asks_action(data.step.description) or owns_up(data.result):
+        return None
+    if any(claimed_actions(text) for text in data.inputs):
+        return None
+    outright = says_done(data.result) or bool(claimed_actions(data.result))
+    return Finding(
+        kind=FindingKind.VETO_RETRY if outright and not called else FindingKind.SIGNAL,
+        check="action_taken",
+        reason=say("not_called", data.language),
+        hint=say("hint_claimed", data.language),
+    )
+
+
 def result_text(data: CheckInput) -> Finding | None:
     """An empty result is no result; one that was cut off may lack what matters."""
     if is_blank(data.result):
@@ -208,6 +231,7 @@ BUILT_IN: tuple[Check, ...] = (
     result_text,
     recited,
     action_claimed,
+    action_taken,
     grounded,
 )
 """The rules that always run, most decisive first."""

@@ -113,3 +113,39 @@ def _verbs(sentence: str, *, mine: bool) -> tuple[str, ...]:
     begin = min((m.end() for m in first), default=len(sentence))
     more = list(_NEXT_VERB.finditer(sentence, begin))
     return tuple(dict.fromkeys((m["en"] or m["zh"]).lower() for m in [*first, *more]))
+
+
+_ASKS_ACTION = re.compile(
+    r"^\s*(?:please\s+|then\s+|also\s+)*(?:"
+    r"(?:send|inform|notify|publish|submit|reserve|buy|purchase|cancel|delete|pay|unsubscribe"
+    r"|subscribe|install|deploy|rename|renew|terminate)\b"
+    r"|(?:e-?mail|mail|message|post|upload|book|order|schedule|refund|transfer|register|charge"
+    r"|ship)(?= (?:an?|the|my|our|his|her|their|it|me|us|two|three|some|for|orders?|\w*\d\w*)\b)"
+    r"(?! (?:the|an?)? ?(?:results?|list|rows|items|\d+ (?:results|items)))"
+    r"|let\b[^.]{1,40}\bknow\b|tell (?:the|my|our|his|her|their)\b)",
+    re.IGNORECASE,
+)
+"""A task that begins with a verb of a change in the world; one that may also be a noun needs an
+object behind it ("book a table", not "book recommendations")."""
+
+_ASKS_ACTION_ZH = re.compile(
+    r"^\s*(?:请|先|再|然后|并|帮(?:我|用户)?|(?!给出)[为给替向][^，。,]{1,12}?)*(?:办理|申请|执行|进行)?"
+    r"(?:发送|发邮件|发短信|寄出|寄送|通知|告知|告诉|提交|发布|上传|预订|预定|订购|下单|购买|取消"
+    r"|退订|删除|退款|退货|支付|付款|转账|缴费|催促|催单|催办|安装|部署|注销|续费|退掉)"
+    r"(?![^，。]{0,6}(?:状态|进度|政策|规则|条件|流程|记录|原因|情况|费用|期限|方式|方法|建议|推荐|清单|理由|方案|指南))"
+)
+
+_ABOUT_ACTIONS = re.compile(
+    r"\b(?:status|polic(?:y|ies)|rules?|conditions?|history|draft|template|how to|whether)\b"
+    r"|\bthe (?:user|customer|client)\b|\b(?:book|order|text|mail|message|post)s? of\b"
+    r"|^\s*order \S*\d\S*\s*[:：]|(?:告诉|告知|通知)(?:用户|客户|您|你|我)|是否|能否|怎么|如何",
+    re.IGNORECASE,
+)
+"""Words of a task that only looks at actions, or only tells the user something."""
+
+
+def asks_action(task: str) -> bool:
+    """Whether a step's task is to change something in the world, and not to look or to tell."""
+    if _ABOUT_ACTIONS.search(task):
+        return False
+    return bool(_ASKS_ACTION.match(task) or _ASKS_ACTION_ZH.match(task))

@@ -61,6 +61,11 @@ def owns_up(text: str) -> bool:
     return bool(OWNS_UP.search(_ALL_WELL.sub(" ", text)))
 
 
+def says_done(text: str) -> bool:
+    """Whether a text says of a thing that it was done."""
+    return bool(_SUCCESS.search(text))
+
+
 _CLAUSE = re.compile(r"[，,；;：:、。！？!?\n]|\.\s|\s[-–—]+\s|但是?|不过|\bbut\b|\balthough\b")
 
 _NOT_AFFIRMED = re.compile(
