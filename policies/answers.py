@@ -17,6 +17,7 @@ from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_u
 from hansei.policies.endings import counted, done, undone, unvouched
 from hansei.policies.language import fits_language, language_of
 from hansei.policies.phrases import say
+from hansei.policies.plain_failure import plainly_told
 from hansei.policies.recital import recital
 from hansei.policies.records import Condition, Finding, Step
 from hansei.policies.text import (
@@ -208,7 +209,8 @@ def honest_answer(
 
     A blank text, one that recites the prompt, one in the wrong language, one that contradicts a
     failure or denies a success, and one that speaks of nothing that was done are replaced by the
-    records. An action or an id that no record knows is marked as such. Where a
+    records. Where it only denies something near a failed step's name, the records' own sentence
+    is added. An action or an id that no record knows is marked as such. Where a
     text merely leaves a failure out, plain sentences tell it, and of the text only what speaks
     of completed steps or owns up is kept: "your parcel is here" does neither.
     """
@@ -220,6 +222,9 @@ def honest_answer(
         and fits_language(text, language)
         and "contradicted" not in kinds.values()
     )
+    unclear = [
+        s for s in undone(steps) if kinds[s.id] == "disclosed" and not plainly_told(text, s, steps)
+    ]
     omitted = [s for s in undone(steps) if kinds[s.id] == "omitted"]
     # Where nothing was even tried, there is nothing that a text could tell.
     kept = backed(text, results) if omitted or not (results or kinds) else text.strip()
@@ -230,7 +235,7 @@ def honest_answer(
         return rule_answer(steps, language), False
     marks = [_against_records(said, language)[0] for said in against]
     uncovered = [s.result.strip() for s in results if not covers(kept, s)]
-    lines = [kept, *uncovered, *(_sentence(s, language) for s in omitted), *marks]
+    lines = [kept, *uncovered, *(_sentence(s, language) for s in [*omitted, *unclear]), *marks]
     return "\n".join(lines), not marks
 
 

@@ -58,7 +58,12 @@ _SUCCESS = re.compile(
 
 def owns_up(text: str) -> bool:
     """Whether a text says that something was not done; "no errors" says the contrary."""
-    return bool(OWNS_UP.search(_ALL_WELL.sub(" ", text)))
+    return bool(OWNS_UP.search(without_reassurance(text)))
+
+
+def without_reassurance(text: str) -> str:
+    """A text without the words of trouble that say there is none."""
+    return _ALL_WELL.sub(" ", text)
 
 
 def says_done(text: str) -> bool:
