@@ -148,8 +148,8 @@ def _without_running(
     if call.name not in kit.tools:
         known = ", ".join(kit.tools) or "none"
         return _settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
-    if call.name not in kit.volatile:
-        once = call.name in kit.once
+    once = call.name in kit.once
+    if call.name not in kit.volatile or (once and call.name in kit.acts):
         old = from_record(call, earlier, task.given_up, once=once)
         if old is not None:
             return _answered_by(call, old)

@@ -7,6 +7,7 @@ status and the exit code say how far they can be trusted.
 from hansei.graphs.checkpoints import aopen_checkpointer, open_checkpointer
 from hansei.graphs.models import chat_model
 from hansei.graphs.plan_execute import create_plan_execute_agent
+from hansei.graphs.run_table import ThreadBusyError
 from hansei.policies.checks import Check, CheckInput, Evidence
 from hansei.policies.errors import (
     EndpointError,
@@ -44,6 +45,7 @@ __all__ = [
     "RunStatus",
     "Settings",
     "StepStatus",
+    "ThreadBusyError",
     "UserError",
     "Verdict",
     "VerdictSource",
