@@ -166,6 +166,10 @@ _PHRASES: dict[str, tuple[str, str]] = {
         "反思模型的回复无法读取：{reason}",
         "The reflector's reply could not be read: {reason}",
     ),
+    "unmet_unknown": (
+        "反思模型认为有要求没有满足：对照任务逐项检查结果",
+        "The reflector found a requirement unmet: go through the task point by point",
+    ),
     "quote_missing": (
         "反思模型引用的话在结果里找不到",
         "The reflector vouched with words that are not in the result",

@@ -184,7 +184,41 @@ def _read(text: str, model: type[T], foreign: Sequence[str]) -> T | Unreadable:
             answers.append(answer)
     if len(answers) > 1:
         return Unreadable("the reply gives two answers that differ, exactly one is needed")
+    own = [o for o in objects if not _stands_in(foreign, json.dumps(o, ensure_ascii=False))]
+    if answers and _says_otherwise(body, own, found.broken):
+        return Unreadable("the reply names another verdict than the one in its JSON")
     return answers[0] if answers else Unreadable(problem)
+
+
+_VERDICT = re.compile(r"(?<![\w\"'“])(?:PASS|RETRY|REPLAN)(?![\w\"'”])")
+_SEVERAL = re.compile(
+    rf"{_VERDICT.pattern}(?:\s*(?:[/|,，、]|or\b|and\b|或|和)+\s*{_VERDICT.pattern})+"
+)
+"""Several of the words in a row: what there is to choose from, no choice."""
+
+
+_FIELD = re.compile(r"""["']verdict["']\s*:\s*["'](PASS|RETRY|REPLAN)\b""", re.IGNORECASE)
+"""The verdict of an object that is broken beyond reading."""
+
+
+def _says_otherwise(text: str, objects: Sequence[JsonObject], broken: Sequence[str]) -> bool:
+    """Whether prose around a verdict names another: the JSON may only show the format.
+
+    A word inside quotation marks or braces is somebody's, or a value's, and does not count.
+    """
+    given = {str(value["verdict"]).strip().upper() for value in objects if "verdict" in value}
+    prose = _SEVERAL.sub(" ", re.sub(r"\{[^{}]*\}", " ", _without_inner(text)))
+    said = set(_VERDICT.findall(prose)) | {
+        word.upper() for word in _FIELD.findall(" ".join(broken))
+    }
+    return len(given) > 1 or (bool(given) and bool(said - given))
+
+
+def _without_inner(text: str) -> str:
+    """The text from which braces inside braces are taken, so that the outer ones can be."""
+    while (less := re.sub(r"(\{[^{}]*)\{[^{}]*\}", r"\1", text)) != text:
+        text = less
+    return text
 
 
 def _says_all(value: JsonObject, text: str) -> bool:

@@ -219,8 +219,13 @@ def _objections(
     ]
     for answer in answers:
         condition = by_id.get(answer.condition)
-        if condition and not answer.met and not any(condition.quote in hint for hint in hints):
+        if answer.met or (condition and any(condition.quote in hint for hint in hints)):
+            continue
+        if condition:
             hints.append(condition_hint(condition, subject.language, task=subject.task))
+        else:
+            # It objects to something; that it counts wrongly makes this no agreement.
+            hints.append(say("unmet_unknown", subject.language))
     return hints
 
 

@@ -150,9 +150,12 @@ def test_a_retry_without_a_word_of_advice_says_why() -> None:
     assert derive(Judgement([], said(RETRY)), SUBJECT).suggestion == "because"
 
 
-def test_an_answer_about_a_condition_that_does_not_exist_is_ignored() -> None:
-    reply = ReflectorReply(verdict=PASS, conditions=[ConditionReply(id=9, met=False)])
-    assert derive(Judgement([], reply), SUBJECT).verdict is PASS
+@pytest.mark.parametrize(("met", "verdict"), [(True, PASS), (False, RETRY)])
+def test_a_condition_that_does_not_exist_counts_only_as_an_objection(
+    met: bool, verdict: Verdict
+) -> None:
+    reply = ReflectorReply(verdict=PASS, conditions=[ConditionReply(id=9, met=met)])
+    assert derive(Judgement([], reply), SUBJECT).verdict is verdict
 
 
 @pytest.mark.parametrize(
