@@ -130,7 +130,7 @@ class NodeSession:
             if run.key:  # it stopped to ask somebody, and will begin anew
                 self.remember(Remember(key=run.key, text="", shelf="journal"))
             raise
-        except (Exception, SystemExit, asyncio.CancelledError) as exc:  # noqa: BLE001
+        except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as exc:  # noqa: BLE001
             return _raised(run, exc)
         return _tool_reply(result)
 
@@ -152,7 +152,7 @@ class NodeSession:
             if task is None or task.cancelling():
                 raise
             return _raised(run, exc)  # something inside the tool was cancelled, not this run
-        except (Exception, SystemExit) as exc:  # noqa: BLE001 - a tool may raise anything
+        except (Exception, SystemExit, GeneratorExit) as exc:  # noqa: BLE001 - a tool may raise anything
             return _raised(run, exc)
         return _tool_reply(result)
 

@@ -28,7 +28,7 @@ async def _exit_is_data(
     """Turns a tool's exit into an ordinary failure inside its task, where asyncio would stop."""
     try:
         return await execute(request)
-    except SystemExit as exc:
+    except (SystemExit, GeneratorExit) as exc:
         raise RuntimeError(said_by(exc)) from exc
 
 

@@ -285,3 +285,34 @@ def test_a_state_that_may_be_the_answer_is_looked_at(value: object, doubt: str) 
 )
 def test_a_state_of_the_call_is_a_shell(value: object) -> None:
     assert read_outcome(json.dumps(value, ensure_ascii=False)).status is SHELL
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        '{"result": "error", "value": null}',
+        '{"success": "partial", "failed": 3, "sent": 0}',
+        "<generator object gen.<locals>.g at 0x7f0c1a2b3c40>",
+        "HTTP 500: the value could not be read, because the backend is down and nothing can be "
+        "returned to you now, sorry about it.",
+    ],
+)
+def test_a_failure_in_an_odd_form_is_a_failure(output: str) -> None:
+    assert read_outcome(output).status is OutcomeStatus.ERROR
+
+
+def test_a_number_that_is_none_is_nothing() -> None:
+    assert read_outcome('{"value": NaN}').status is OutcomeStatus.EMPTY
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        '{"result": "error", "lines": 42, "file": "a.log"}',
+        '{"failed": 3, "sent": 5}',
+        '{"failed": 0, "sent": 0, "value": 7}',
+        "HTTP 500 is the status code of a server error.",
+    ],
+)
+def test_what_only_looks_like_one_is_a_result(output: str) -> None:
+    assert read_outcome(output).status is OutcomeStatus.OK

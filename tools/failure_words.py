@@ -15,6 +15,8 @@ FAILED_STATE: Final = re.compile(
 
 ERROR_TEXT: Final = re.compile(
     r"(?:(?i:(?:fatal |api |internal |tool |unexpected )?error|exception|fatal|failed)\s*[:：]"
+    r"|(?i:https?(?: error)?(?: status)?(?: code)?) [45]\d\d\s*[:：-]"
+    r"|<(?:async_)?generator object \S+ at 0x|<coroutine object \S+ at 0x"
     r"|ERROR\b|Traceback\b|[\[【](?i:error|fatal|错误)[\]】]|Exception in thread\b"
     r"|(?i:<(?:\?xml[^>]{0,80}>\s*<)?errors?\b"
     r"|<(?:!doctype html|html)\b.{0,600}?<title>\s*[45]\d\d\b)"

@@ -5,6 +5,7 @@ at the top of it counts, since a page that was read may well be about errors. Wo
 plain text are the last resort, and only where they are the whole text or start it.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -246,6 +247,8 @@ def _is_hollow(value: JsonValue) -> bool:
 def _is_blank(value: JsonValue) -> bool:
     if isinstance(value, str):
         return bool(words.BLANK.fullmatch(value.strip()))
+    if isinstance(value, float) and math.isnan(value):
+        return True  # a computation that gave no number
     return value is None or value == [] or value == {}
 
 

@@ -43,6 +43,11 @@ def failure(fields: Fields, *, informed: bool) -> str | None:
     code = _bad_code(fields, said, informed=informed)
     if code:
         return f"{code} {said}".strip()
+    if _none_of_it(fields):
+        return said or "nothing of it succeeded"
+    result = plain(fields.get("result")) or plain(fields.get("结果"))
+    if words.ERROR_STATUS.fullmatch(result) and _says_no_more(fields):
+        return said or result
     status = plain(fields.get("status")) or plain(fields.get("状态"))
     if words.ERROR_STATUS.fullmatch(status):
         return said or status
@@ -72,6 +77,20 @@ def message(fields: Fields) -> str:
 def plain(value: JsonValue) -> str:
     """A text without spaces around it; empty for anything else."""
     return value.strip() if isinstance(value, str) else ""
+
+
+def _says_no_more(fields: Fields) -> bool:
+    """Whether an object holds nothing beside its result but remarks and what is empty."""
+    said = {key for key, item in fields.items() if item not in (None, "", [], {})}
+    return said <= {"result", "结果", *words.REMARK_KEYS, *words.SILENT_KEYS}
+
+
+def _none_of_it(fields: Fields) -> bool:
+    """Whether it counts failures and, beside them, not one success."""
+    counts = {key: item for key, item in fields.items() if isinstance(item, int)}
+    failed = [counts[key] for key in words.FAILED_COUNT_KEYS if key in counts]
+    good = [counts[key] for key in words.GOOD_COUNT_KEYS if key in counts]
+    return any(n > 0 and n is not True for n in failed) and bool(good) and not any(good)
 
 
 def _error_text(error: JsonValue) -> str:

@@ -24,6 +24,12 @@ CODE_KEYS: Final = (
 """Fields whose code may also be a product's or a country's."""
 
 SUCCESS_KEYS: Final = ("success", "ok", "succeeded", "is_success", "issuccess")
+FAILED_COUNT_KEYS: Final = ("failed", "failures", "failed_count", "error_count", "失败数")
+GOOD_COUNT_KEYS: Final = (
+    *("sent", "succeeded", "success_count", "successful", "done", "updated", "created", "成功数"),
+)
+"""How many went well: none beside failures is a failed call."""
+
 HTTP_KEYS: Final = ("status_code", "statuscode", "http_status", "httpstatus", "status")
 STATUS_KEYS: Final = ("status", "state", "状态")
 REMARK_KEYS: Final = (
