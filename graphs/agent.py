@@ -14,6 +14,9 @@ from hansei.policies.narrow import as_mapping
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput, AgentState
 
+THREAD_NAME = "thread_name"
+"""Where in a config's metadata the user's own name of a thread may stand."""
+
 Base = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
 
 
@@ -48,7 +51,8 @@ class Agent(Base):
         # Inside another graph the thread is that graph's.
         if not isinstance(runs, RunTable) or thread is None or place.get("checkpoint_ns"):
             return nullcontext()
-        return runs.held(str(thread), goal=_goal_of(given))
+        name: object = merge_configs(self.config, config).get("metadata", {}).get(THREAD_NAME, "")
+        return runs.held(str(thread), goal=_goal_of(given), name=str(name))
 
 
 @asynccontextmanager

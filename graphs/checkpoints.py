@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 from uuid import uuid4
 
 import aiosqlite
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -16,6 +17,7 @@ from langgraph.store.sqlite import SqliteStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from hansei.graphs.run_table import RunTable
+from hansei.nodes.kit import SHELVES
 from hansei.policies import budget, records, state, words
 from hansei.policies.errors import OperatorError
 from hansei.tools.outcome import OutcomeStatus
@@ -76,6 +78,27 @@ class Checkpointer(SqliteSaver):
         super().__init__(connection, serde=serializer())
         self.store: BaseStore = store
         self.runs = runs
+
+    def forget(self, thread_id: str) -> None:
+        """Delete a thread: its checkpoints, what its runs keep beside them, and its row.
+
+        Raises:
+            ThreadBusyError: It has a run under way.
+        """
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+        with self.runs.held(thread_id):
+            runs = {
+                str(found.checkpoint["channel_values"].get("run_id") or "-")
+                for found in self.list(config)
+            }
+            for shelf in SHELVES.values():
+                for run in runs:
+                    place = (*shelf, run)
+                    while items := self.store.search(place, limit=100):
+                        for item in items:
+                            self.store.delete(place, item.key)
+            self.delete_thread(thread_id)
+        self.runs.forget(thread_id)
 
 
 class AsyncCheckpointer(AsyncSqliteSaver):

@@ -28,18 +28,20 @@ CREATE TABLE IF NOT EXISTS hansei_runs (
     goal TEXT NOT NULL,
     accepted_at REAL NOT NULL,
     expires_at REAL NOT NULL,
-    note TEXT NOT NULL DEFAULT ''
+    note TEXT NOT NULL DEFAULT '',
+    name TEXT NOT NULL DEFAULT ''
 )
 """
 _TAKE = """
-INSERT INTO hansei_runs (thread_id, owner, goal, accepted_at, expires_at)
-VALUES (:thread, :owner, :goal, :now, :until)
+INSERT INTO hansei_runs (thread_id, owner, goal, accepted_at, expires_at, name)
+VALUES (:thread, :owner, :goal, :now, :until, :name)
 ON CONFLICT (thread_id) DO UPDATE SET
     owner = excluded.owner,
     goal = CASE WHEN excluded.goal = '' THEN goal ELSE excluded.goal END,
     accepted_at = excluded.accepted_at,
     expires_at = excluded.expires_at,
-    note = ''
+    note = '',
+    name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END
 WHERE expires_at <= :now OR owner = :dead
 """
 
@@ -61,6 +63,8 @@ class RunRow:
     """Seconds since the epoch; in the past when no run is under way."""
     note: str = ""
     """What ended the run, where it broke off with an exception."""
+    name: str = ""
+    """What the user calls the thread, where it is not its UUID."""
 
     @property
     def under_way(self) -> bool:
@@ -79,18 +83,19 @@ class RunTable:
             connection.execute(_TABLE)
 
     @contextmanager
-    def held(self, thread_id: str, *, goal: str = "") -> Generator[None]:
+    def held(self, thread_id: str, *, goal: str = "", name: str = "") -> Generator[None]:
         """Hold a thread for one run, and let it go afterwards.
 
         Args:
             thread_id: The thread.
             goal: What was asked; empty where an earlier run goes on.
+            name: What the user calls the thread.
 
         Raises:
             ThreadBusyError: Another run holds it.
         """
         owner = f"{socket.gethostname()} {os.getpid()} {uuid4()}"
-        self._take(thread_id, owner, goal)
+        self._take(thread_id, owner, goal, name)
         over = threading.Event()
         beat = threading.Thread(
             target=self._keep, args=(thread_id, owner, over), daemon=True, name="hansei-lease"
@@ -114,8 +119,8 @@ class RunTable:
         """All rows, the latest first."""
         with self._guard:
             found = self._connection.execute(
-                "SELECT thread_id, owner, goal, accepted_at, expires_at, note FROM hansei_runs "
-                "ORDER BY accepted_at DESC"
+                "SELECT thread_id, owner, goal, accepted_at, expires_at, note, name "
+                "FROM hansei_runs ORDER BY accepted_at DESC"
             ).fetchall()
         return [RunRow(*row) for row in found]
 
@@ -124,13 +129,14 @@ class RunTable:
         with self._guard, self._connection:
             self._connection.execute("DELETE FROM hansei_runs WHERE thread_id = ?", (thread_id,))
 
-    def _take(self, thread_id: str, owner: str, goal: str) -> None:
+    def _take(self, thread_id: str, owner: str, goal: str, name: str) -> None:
         row = self.row(thread_id)
         now = time.time()
         values = {
             "thread": thread_id,
             "owner": owner,
             "goal": goal,
+            "name": name,
             "now": now,
             "until": now + LEASE,
             "dead": row.owner if row and _is_gone(row.owner) else "",

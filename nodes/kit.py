@@ -45,7 +45,7 @@ SHELVES: Mapping[Shelf, tuple[str, ...]] = {
     "journal": ("hansei", "journal"),
     "entries": ("hansei", "entries"),
 }
-"""Namespaces of the store. Keys are hashes, so threads need none of their own."""
+"""Namespaces of the store; below each stands the run, so that a thread's can be deleted."""
 
 
 @dataclass(frozen=True)
@@ -161,9 +161,9 @@ class NodeSession:
         if self.store is None:
             return False
         if item.text:
-            self.store.put(SHELVES[item.shelf], item.key, {"text": item.text}, index=False)
+            self.store.put(self._shelf(item.shelf), item.key, {"text": item.text}, index=False)
         else:
-            self.store.delete(SHELVES[item.shelf], item.key)
+            self.store.delete(self._shelf(item.shelf), item.key)
         return True
 
     async def aremember(self, item: Remember) -> bool:
@@ -171,24 +171,29 @@ class NodeSession:
         if self.store is None:
             return False
         if item.text:
-            await self.store.aput(SHELVES[item.shelf], item.key, {"text": item.text}, index=False)
+            await self.store.aput(
+                self._shelf(item.shelf), item.key, {"text": item.text}, index=False
+            )
         else:
-            await self.store.adelete(SHELVES[item.shelf], item.key)
+            await self.store.adelete(self._shelf(item.shelf), item.key)
         return True
 
     def recall(self, item: Recall) -> str | None:
         """Read a text back."""
         if self.store is None:
             return None
-        found = self.store.get(SHELVES[item.shelf], item.key)
+        found = self.store.get(self._shelf(item.shelf), item.key)
         return None if found is None else str(found.value["text"])
 
     async def arecall(self, item: Recall) -> str | None:
         """Read a text back."""
         if self.store is None:
             return None
-        found = await self.store.aget(SHELVES[item.shelf], item.key)
+        found = await self.store.aget(self._shelf(item.shelf), item.key)
         return None if found is None else str(found.value["text"])
+
+    def _shelf(self, shelf: Shelf) -> tuple[str, ...]:
+        return (*SHELVES[shelf], self.run_id or "-")
 
     def _admit(self, role: Role) -> str:
         return self.kit.ledger.admit(

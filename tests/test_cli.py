@@ -13,7 +13,7 @@ from cli_scenes import all_failing, endpoint, partly_failing, report, run
 from scripted_server import ScriptedServer, call_then_say, plan, verdict
 
 from hansei import Settings, worst_case_calls
-from hansei.cli import FOR_THE_OPERATOR, UNEXPECTED, WRONG_USE
+from hansei.guard import FOR_THE_OPERATOR, UNEXPECTED, WRONG_USE
 from hansei.interrupt import INTERRUPTED
 from hansei.policies.endings import EXIT_CODES
 

@@ -172,3 +172,29 @@ def test_a_run_that_died_at_the_endpoint_says_so_later(server: ScriptedServer) -
     told = hansei("show", "mine", "--db", "runs.db").stdout
     assert "HTTP 503" in told
     assert "exit code" not in told
+
+
+def test_threads_are_listed_and_deleted(server: ScriptedServer) -> None:
+    run("--json", thread="first")
+    run("--json", thread="second", goal="look it up again")
+    listed = report(hansei("threads", "--db", "runs.db", "--json"))["threads"]
+    assert [(t["thread"], t["goal"], t["under_way"]) for t in listed] == [
+        ("second", "look it up again", False),
+        ("first", "look it up", False),
+    ]
+    assert "look it up again" in hansei("threads", "--db", "runs.db").stdout
+    assert "Deleted 1 of 2" in hansei("threads", "--db", "runs.db", "--delete", "first").stdout
+    refused_again = hansei("threads", "--db", "runs.db", "--delete", "first")
+    assert refused_again.code == 2
+    assert "no thread" in one_sentence(refused_again.stderr)
+    assert hansei("show", "first", "--db", "runs.db").code == 2
+    assert hansei("show", "second", "--db", "runs.db").code == 0
+    assert "Deleted 0 of 1" in hansei("threads", "--db", "runs.db", "--prune", "1").stdout
+    assert "Deleted 1 of 1" in hansei("threads", "--db", "runs.db", "--prune", "0").stdout
+    with sqlite3.connect("runs.db") as connection:
+        left = [
+            connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+            for table in ("checkpoints", "writes", "store", "hansei_runs")
+        ]
+    connection.close()
+    assert left == [0, 0, 0, 0]

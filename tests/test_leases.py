@@ -79,7 +79,7 @@ def test_who_may_take_over(
     until = 0.0 if expired else 9e9
     with sqlite3.connect(file) as connection:
         connection.execute(
-            "INSERT INTO hansei_runs VALUES ('t', ?, 'goal', 1.0, ?, '')", (owner, until)
+            "INSERT INTO hansei_runs VALUES ('t', ?, 'goal', 1.0, ?, '', '')", (owner, until)
         )
     connection.close()
     row = table.row("t")
@@ -184,6 +184,6 @@ def test_what_tools_returned_is_kept_beside_the_checkpoints(file: Path) -> None:
         state = AgentState.model_validate(agent.invoke(GOAL, THREAD))
     (call,) = state.steps[1].last_attempt.calls
     with open_checkpointer(file) as saver:
-        kept = saver.store.get(("hansei", "outputs"), call.ref)
+        kept = saver.store.get(("hansei", "outputs", state.run_id), call.ref)
     assert kept is not None
     assert kept.value["text"] == long

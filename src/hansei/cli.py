@@ -1,4 +1,4 @@
-"""The command line: `hansei run`, `resume`, `show`, `why` and `model`.
+"""The command line: `hansei run`, `resume`, `show`, `why`, `threads` and `model`.
 
 Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhausted, 6 needs a
 human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
@@ -10,25 +10,24 @@ human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
 import logging
 import os
 import sys
-from collections.abc import Callable
+import time
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 from uuid import uuid4
 
 import typer
 
 from hansei.assignments import SETTING_NAMES, parse_settings
 from hansei.console import console, print_json, say_plainly
-from hansei.interrupt import INTERRUPTED
+from hansei.guard import WRONG_USE, guarded
+from hansei.model_commands import model_app
 from hansei.policies.endings import EXIT_CODES
-from hansei.policies.errors import OperatorError, UserError
+from hansei.policies.errors import UserError
 from hansei.policies.goals import checked_goal
 from hansei.policies.state import AgentInput
 from hansei.policies.words import RunStatus
-from hansei.threads import default_database, load_state
-
-WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED = 2, 7, 1
-"""Exit codes that do not come from a run's status."""
+from hansei.report import thread_report
+from hansei.threads import default_database, existing, load_state, old_threads, thread_id
 
 LOG_LEVEL = "ERROR"
 """Level of the log where HANSEI_LOG names none: the trace tells people what they need."""
@@ -52,13 +51,7 @@ app = typer.Typer(
     help="An agent that looks back after every step, and says what nobody verified.",
     epilog=EXIT_HELP,
 )
-model_app = typer.Typer(no_args_is_help=True, help="The embedded model.")
 app.add_typer(model_app, name="model")
-
-
-def _stop(message: str, code: int) -> NoReturn:
-    say_plainly(message, stderr=True)
-    raise typer.Exit(code)
 
 
 ThreadOption = Annotated[
@@ -130,7 +123,7 @@ def run(
         given = AgentInput(goal=text)
         return watch(given, tools=tools, thread=name, db=db, as_json=as_json, settings=settings)
 
-    _guarded(body)
+    guarded(body)
 
 
 @app.command(epilog=EXIT_HELP)
@@ -163,7 +156,7 @@ def resume(
         given: Command[object] | None = None if answer is None else Command(resume=answer)
         return watch(given, tools=tools, thread=thread, db=db, as_json=as_json, settings=settings)
 
-    _guarded(body)
+    guarded(body)
 
 
 @app.command()
@@ -187,7 +180,7 @@ def show(
         print_ending(out, state, exit_code=EXIT_CODES[state.status], thread=thread)
         return 0
 
-    _guarded(body)
+    guarded(body)
 
 
 @app.command()
@@ -214,66 +207,45 @@ def why(
             print_why(console(), state.steps[step])
         return 0
 
-    _guarded(body)
+    guarded(body)
 
 
-@model_app.command("pull")
-def model_pull() -> None:
-    """Put the embedded model's file in place and check it."""
-
-    def body() -> int:
-        from hansei.graphs.local_file import pull
-        from hansei.graphs.local_progress import progress_bar
-
-        with progress_bar() as progress:
-            path = pull(progress=progress)
-        say_plainly(f"The model is at {path}.")
-        return 0
-
-    _guarded(body)
-
-
-@model_app.command("serve")
-def model_serve(
-    port: Annotated[int, typer.Option(help="Port on loopback; 0 takes a free one.")] = 8080,
+@app.command()
+def threads(
+    db: DatabaseOption = None,
+    as_json: JsonOption = False,
+    delete: Annotated[
+        str | None, typer.Option(metavar="THREAD", help="Delete this thread.")
+    ] = None,
+    prune: Annotated[
+        float | None,
+        typer.Option(metavar="DAYS", min=0, help="Delete the threads without a run since then."),
+    ] = None,
 ) -> None:
-    """Serve the embedded model on loopback until Ctrl-C."""
+    """List the threads with their last goals, or delete some."""
 
     def body() -> int:
-        from hansei.graphs.local_model import serve
-        from hansei.graphs.local_process import LocalEndpoint
-        from hansei.graphs.local_progress import progress_bar
+        from hansei.trace import print_threads
 
-        def tell(endpoint: LocalEndpoint) -> None:
-            for line in (
-                f"OPENAI_BASE_URL={endpoint.base_url}",
-                f"HANSEI_MODEL={endpoint.model_name}",
-            ):
-                say_plainly(line)
-
-        with progress_bar() as progress:
-            serve(port=port, progress=progress, on_ready=tell)
+        with existing(db) as saver:
+            rows = saver.runs.rows()
+            if delete is not None or prune is not None:
+                chosen = [row for row in rows if delete and row.thread_id == thread_id(delete)]
+                if delete is not None and not chosen:
+                    msg = f"There is no thread {delete!r}; `hansei threads` lists those there are."
+                    raise UserError(msg)
+                if prune is not None:
+                    chosen += old_threads(rows, days=prune, now=time.time())
+                for row in chosen:
+                    saver.forget(row.thread_id)
+                say_plainly(f"Deleted {len(chosen)} of {len(rows)} threads.")
+            elif as_json:
+                print_json({"threads": [thread_report(row) for row in rows]})
+            else:
+                print_threads(console(), rows)
         return 0
 
-    _guarded(body)
-
-
-def _guarded(body: Callable[[], int]) -> NoReturn:
-    """Run a command, and turn what goes wrong into one sentence and an exit code."""
-    try:
-        code = body()
-    except UserError as exc:
-        _stop(str(exc), WRONG_USE)
-    except OperatorError as exc:
-        _stop(str(exc), FOR_THE_OPERATOR)
-    except KeyboardInterrupt:
-        _stop("Stopped.", INTERRUPTED)
-    except typer.Exit:
-        raise
-    except Exception as exc:
-        logger.debug("unexpected", exc_info=True)
-        _stop(f"Unexpected: {type(exc).__name__}: {exc}", UNEXPECTED)
-    raise typer.Exit(code)
+    guarded(body)
 
 
 def main() -> None:

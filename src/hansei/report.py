@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from hansei.graphs.run_table import RunRow
 from hansei.policies.answers import reason_of
 from hansei.policies.endings import undone, unvouched
 from hansei.policies.phrases import say
@@ -94,4 +95,16 @@ def usage_report(usage: Mapping[str, RoleUsage]) -> dict[str, JsonValue]:
         "output_tokens": sum(u.output_tokens for u in usage.values()),
         "estimated": any(u.estimated for u in usage.values()),
         "roles": {role: u.model_dump(mode="json") for role, u in usage.items()},
+    }
+
+
+def thread_report(row: RunRow) -> dict[str, JsonValue]:
+    """One thread as JSON: its name, its last goal, when that was accepted, and how it stands."""
+    return {
+        "thread": row.name or row.thread_id,
+        "thread_id": row.thread_id,
+        "goal": row.goal,
+        "accepted_at": row.accepted_at,
+        "under_way": row.under_way,
+        "note": row.note,
     }

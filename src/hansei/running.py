@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
 from hansei.console import console, print_json, say_plainly
-from hansei.graphs.agent import Agent
+from hansei.graphs.agent import THREAD_NAME, Agent
 from hansei.graphs.arguments import checked_tools, undeclared_effects
 from hansei.graphs.checkpoints import open_checkpointer
 from hansei.graphs.models import chat_model
@@ -59,7 +59,10 @@ def watch(
         agent = create_plan_execute_agent(
             model, loaded, critic=critic, settings=settings, checkpointer=saver
         )
-        config: RunnableConfig = {"configurable": {"thread_id": thread_id(thread)}}
+        config: RunnableConfig = {
+            "configurable": {"thread_id": thread_id(thread)},
+            "metadata": {THREAD_NAME: thread},
+        }
         trace = Trace(out)
         with stops_at_once(_how_to_go_on(thread, db, tools)):
             for chunk in agent.stream(given, config, stream_mode="updates", durability="sync"):

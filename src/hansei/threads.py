@@ -1,9 +1,12 @@
 """Threads of the command line: their names, their database, and what stands in it."""
 
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from hansei.graphs.checkpoints import open_checkpointer
+from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
+from hansei.graphs.run_table import RunRow
 from hansei.policies.errors import UserError
 from hansei.policies.state import AgentState
 from hansei.policies.words import RunStatus
@@ -34,10 +37,7 @@ def load_state(thread: str, db: Path | None) -> AgentState:
         UserError: There is no such thread.
     """
     path = db or default_database()
-    if not path.exists():
-        msg = f"There is no database {path}; run something first, or give its file with --db."
-        raise UserError(msg)
-    with open_checkpointer(path) as saver:
+    with existing(db) as saver:
         found = saver.get_tuple({"configurable": {"thread_id": thread_id(thread)}})
         values: object = found.checkpoint["channel_values"] if found else None
         row = saver.runs.row(thread_id(thread))
@@ -56,3 +56,23 @@ def load_state(thread: str, db: Path | None) -> AgentState:
     stopped = row is None or not row.under_way
     why = (row.note if row else "") or "The run was stopped before it ended."
     return state.model_copy(update={"reason": why if stopped else "The run is under way."})
+
+
+def old_threads(rows: Iterable[RunRow], *, days: float, now: float) -> list[RunRow]:
+    """The threads whose last run began so many days ago, and is not under way."""
+    return [row for row in rows if row.accepted_at < now - days * 86_400 and not row.under_way]
+
+
+@contextmanager
+def existing(db: Path | None) -> Generator[Checkpointer]:
+    """The database, open, if there is one.
+
+    Raises:
+        UserError: There is none.
+    """
+    path = db or default_database()
+    if not path.exists():
+        msg = f"There is no database {path}; run something first, or give its file with --db."
+        raise UserError(msg)
+    with open_checkpointer(path) as saver:
+        yield saver

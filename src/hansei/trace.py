@@ -1,11 +1,13 @@
 """The live trace of a run, and what `show` and `why` print: plain text for people."""
 
+import time
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from hansei.graphs.run_table import RunRow
 from hansei.policies.answers import unreviewed_note
 from hansei.policies.lint import is_small_talk
 from hansei.policies.narrow import as_list, as_mapping
@@ -218,6 +220,20 @@ def print_run(console: Console, state: AgentState) -> None:
             f"[{colour}]{step.status.value}[/{colour}]",
             escape(_short(step.reason)),
             str(len(step.attempts)),
+        )
+    console.print(table)
+
+
+def print_threads(console: Console, rows: Sequence[RunRow]) -> None:
+    """Print the threads as a table, the latest first."""
+    table = Table(show_lines=False)
+    for name in ("thread", "last goal", "since", "now"):
+        table.add_column(name)
+    for row in rows:
+        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.accepted_at))
+        now = "under way" if row.under_way else _short(row.note)
+        table.add_row(
+            escape(row.name or row.thread_id), escape(_short(row.goal)), since, escape(now)
         )
     console.print(table)
 
