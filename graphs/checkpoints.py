@@ -1,7 +1,8 @@
 """The saver on a SQLite file: own connection, write-ahead log, patience, and an allow-list."""
 
+import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -9,6 +10,7 @@ from uuid import uuid4
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -111,6 +113,29 @@ class AsyncCheckpointer(AsyncSqliteSaver):
         super().__init__(connection, serde=serializer())
         self.store: BaseStore = store
         self.runs = runs
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Write a checkpoint, to its end also where the run is cancelled.
+
+        A write that stops before its commit would keep the file locked for everybody.
+        """
+        return await asyncio.shield(super().aput(config, checkpoint, metadata, new_versions))
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, object]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Write what tasks have returned, to its end as well."""
+        await asyncio.shield(super().aput_writes(config, writes, task_id, task_path))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 from hansei.policies.errors import UserError
@@ -42,7 +43,7 @@ ON CONFLICT (thread_id) DO UPDATE SET
     expires_at = excluded.expires_at,
     note = '',
     name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END
-WHERE expires_at <= :now OR owner = :dead
+WHERE (expires_at <= :now AND owner <> :alive) OR expires_at = 0 OR owner = :dead
 """
 
 
@@ -60,7 +61,7 @@ class RunRow:
     accepted_at: float
     """Seconds since the epoch."""
     expires_at: float
-    """Seconds since the epoch; in the past when no run is under way."""
+    """Seconds since the epoch; 0 when the run has let the thread go."""
     note: str = ""
     """What ended the run, where it broke off with an exception."""
     name: str = ""
@@ -69,7 +70,9 @@ class RunRow:
     @property
     def under_way(self) -> bool:
         """Whether somebody is working on it."""
-        return self.expires_at > time.time() and not _is_gone(self.owner)
+        if self.expires_at == 0 or _is_gone(self.owner):
+            return False
+        return self.expires_at > time.time() or _is_here(self.owner)
 
 
 class RunTable:
@@ -94,7 +97,7 @@ class RunTable:
         Raises:
             ThreadBusyError: Another run holds it.
         """
-        owner = f"{socket.gethostname()} {os.getpid()} {uuid4()}"
+        owner = f"{socket.gethostname()} {os.getpid()} {process_start(os.getpid())} {uuid4()}"
         self._take(thread_id, owner, goal, name)
         over = threading.Event()
         beat = threading.Thread(
@@ -140,6 +143,7 @@ class RunTable:
             "now": now,
             "until": now + LEASE,
             "dead": row.owner if row and _is_gone(row.owner) else "",
+            "alive": row.owner if row and _is_here(row.owner) else "",
         }
         with self._guard, self._connection:
             taken = self._connection.execute(_TAKE, values).rowcount == 1
@@ -172,8 +176,7 @@ class RunTable:
 
 def _is_gone(owner: str) -> bool:
     """Whether the owner's process ran on this machine and is there no more."""
-    host, _, rest = owner.partition(" ")
-    pid = rest.partition(" ")[0]
+    host, pid, started = _parts(owner)
     if host != socket.gethostname() or not pid.isdigit():
         return False
     try:
@@ -182,4 +185,29 @@ def _is_gone(owner: str) -> bool:
         return True
     except PermissionError:
         return False
-    return False
+    # Another process may have got the number since.
+    return started != process_start(int(pid))
+
+
+def _is_here(owner: str) -> bool:
+    """Whether the owner's process surely lives on this machine, however long it was silent."""
+    host, _, started = _parts(owner)
+    return host == socket.gethostname() and started != UNKNOWN_START and not _is_gone(owner)
+
+
+UNKNOWN_START = "-"
+"""Where the system does not tell when a process began."""
+
+
+def process_start(pid: int) -> str:
+    """When a process began, in ticks of the system: with its number it names one process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return UNKNOWN_START
+    return text.rpartition(")")[2].split()[19]
+
+
+def _parts(owner: str) -> tuple[str, str, str]:
+    host, pid, started = (*owner.split(" "), "", "")[:3]
+    return host, pid, started

@@ -20,7 +20,7 @@ from hansei.nodes.executor import Turn, fault, whole_output, with_attempt
 from hansei.nodes.journal import journaled
 from hansei.nodes.kit import Kit
 from hansei.policies.carried_out import shown_calls
-from hansei.policies.effect_keys import effect_key
+from hansei.policies.effect_keys import effect_key, read_entry
 from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
 from hansei.policies.provenance import calls_of, from_record, invented
@@ -79,7 +79,8 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
         if call.outcome is not None:
             done[i] = call
             continue
-        answered = _without_running(call, task, earlier, kit, sources)
+        answered = yield from _lost_tool(i, task, kit)
+        answered = answered or _without_running(call, task, earlier, kit, sources)
         if answered is not None:
             done[i] = answered
         elif any(_same(call, current.calls[j]) for j in todo):
@@ -102,6 +103,32 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
         reason = say("fault_unknown", task.language, reason=shown_calls(lost))
         return fault(onward, Fault.UNKNOWN_EFFECT, reason)
     return Turn(onward, "executor")
+
+
+def _lost_tool(place: int, task: StepTask, kit: Kit) -> Body[ToolCall | None]:
+    """A call whose tool is there no more, although an earlier process has begun it."""
+    call = task.step.last_attempt.rounds[-1].calls[place]
+    if call.name in kit.tools:
+        return None
+    found = read_entry((yield from ask_recall(_key_of(place, task), shelf="journal")))
+    return None if found is None else _unknown(call)
+
+
+def _unknown(call: ToolCall) -> ToolCall:
+    lost = _settled(call, OutcomeStatus.UNKNOWN, "")
+    return lost.model_copy(update={"changes": True})
+
+
+def _key_of(place: int, task: StepTask) -> str:
+    attempt = task.step.last_attempt
+    return effect_key(
+        run_id=task.run_id,
+        step=task.step.id,
+        attempt=attempt.number,
+        turn=len(attempt.rounds),
+        place=place,
+        call=attempt.rounds[-1].calls[place],
+    )
 
 
 def _one_by_one(places: Sequence[int], task: StepTask, kit: Kit) -> Body[dict[int, ToolCall]]:
@@ -190,19 +217,11 @@ def _sources(task: StepTask) -> Body[list[str]]:
 
 def _run(place: int, task: StepTask, kit: Kit) -> Body[ToolCall]:
     """Make one call of the last round; one that changes something goes through the journal."""
-    attempt = task.step.last_attempt
-    call = attempt.rounds[-1].calls[place]
+    call = task.step.last_attempt.rounds[-1].calls[place]
     request = RequestedCall(id=call.id, name=call.name, args=_args(call))
     run = RunTool(tool=kit.tools[call.name], call=request)
     if call.name in kit.effects:
-        key = effect_key(
-            run_id=task.run_id,
-            step=task.step.id,
-            attempt=attempt.number,
-            turn=len(attempt.rounds),
-            place=place,
-            call=call,
-        )
+        key = _key_of(place, task)
         once = call.name in kit.once
         reply = yield from journaled(replace(run, key=key), args=call.args, once=once)
     else:
@@ -210,8 +229,7 @@ def _run(place: int, task: StepTask, kit: Kit) -> Body[ToolCall]:
     if reply.refused:
         return _settled(call, OutcomeStatus.REFUSED, reply.output)
     if reply.unknown:
-        lost = _settled(call, OutcomeStatus.UNKNOWN, reply.output)
-        return lost.model_copy(update={"changes": True})
+        return _unknown(call)
     # Half characters could neither be sent nor written to a file.
     output = kept = reply.output.encode("utf-8", "replace").decode()
     outcome = read_outcome(output, raised=reply.raised)

@@ -9,10 +9,10 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
 import pytest
-from cli_helpers import hansei, one_sentence
+from cli_helpers import hansei, one_sentence, refused
 from cli_scenes import all_failing, endpoint, partly_failing, report, run
 from scripted_replies import error
-from scripted_server import ScriptedServer
+from scripted_server import ScriptedServer, plan
 
 
 @pytest.fixture
@@ -198,3 +198,58 @@ def test_threads_are_listed_and_deleted(server: ScriptedServer) -> None:
         ]
     connection.close()
     assert left == [0, 0, 0, 0]
+
+
+def test_two_questions_are_answered_one_after_the_other(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    (tmp_path / "asking.py").write_text(
+        "from langchain_core.tools import tool\n"
+        "from langgraph.types import interrupt\n"
+        "@tool\n"
+        "def lookup(q: str) -> str:\n"
+        '    """Look something up."""\n'
+        '    return str(interrupt("May I?"))\n'
+        'lookup.metadata = {"hansei": {"effect": "read"}}\n',
+        encoding="utf-8",
+    )
+    both = plan(
+        {"description": "look one up", "tool": "lookup"},
+        {"description": "look two up", "tool": "lookup"},
+    )
+    server.script("planner", both)
+    more = ("--tools", "asking.py:lookup", "--db", "runs.db")
+    assert hansei("run", "look up both", "--thread", "asked", *more).code == 6
+    assert hansei("resume", "asked", *more, "--answer", "42").code == 6
+    data = report(hansei("resume", "asked", *more, "--answer", "42", "--json"))
+    assert (data["status"], len(data["steps"])) == ("complete", 2)
+    assert "is over" in refused(hansei("resume", "asked", *more, "--answer", "42"), 2)
+
+
+def test_an_answer_that_nobody_asked_for_is_refused(server: ScriptedServer) -> None:
+    server.script("planner", error(503))
+    assert run("--json").code == 7
+    more = ("--tools", "my_tools.py", "--db", "runs.db")
+    assert "not stopped to ask" in refused(hansei("resume", "mine", *more, "--answer", "x"), 2)
+
+
+def test_a_new_goal_on_a_thread_that_was_stopped_is_warned_of(server: ScriptedServer) -> None:
+    server.script("executor", error(503))
+    run("--json")
+    server.script("planner", error(503))
+    assert run("--json").code == 7
+    server.reset()
+    server.script_defaults()
+    done = run("--json")
+    assert done.code == 0
+    assert "hansei resume mine" in one_sentence(done.stderr)
+
+
+def test_a_thread_of_a_program_is_found_by_its_own_id(server: ScriptedServer) -> None:
+    run("--json", thread="mine")
+    with sqlite3.connect("runs.db") as connection:
+        for table in ("checkpoints", "writes", "hansei_runs"):
+            connection.execute(f"UPDATE {table} SET thread_id = '1'")
+    connection.close()
+    assert hansei("show", "1", "--db", "runs.db").code == 0
+    assert "Deleted 1 of 1" in hansei("threads", "--db", "runs.db", "--delete", "1").stdout

@@ -56,7 +56,13 @@ def refunds(world: World, effect: str) -> BaseTool:
     )
 
 
-def agent_of(tool: BaseTool, orders: tuple[str, ...] = ("A1001", "A1002")) -> Agent:
+def agent_of(
+    tool: BaseTool,
+    orders: tuple[str, ...] = ("A1001", "A1002"),
+    *,
+    saver: InMemorySaver | None = None,
+    store: InMemoryStore | None = None,
+) -> Agent:
     one = plan({"description": f"Refund {' and '.join(orders)}", "tool": "refund"})
 
     def executor(body: dict[str, object]) -> Reply:
@@ -67,7 +73,7 @@ def agent_of(tool: BaseTool, orders: tuple[str, ...] = ("A1001", "A1002")) -> Ag
 
     model = scripted(one, executor, answer=f"Refunded {' and '.join(orders)}.")
     return create_plan_execute_agent(
-        model, [tool], checkpointer=InMemorySaver(), store=InMemoryStore()
+        model, [tool], checkpointer=saver or InMemorySaver(), store=store or InMemoryStore()
     )
 
 
@@ -98,6 +104,21 @@ def test_a_call_that_must_not_be_repeated_is_left_to_a_human(
     step = state.steps[1]
     assert step.status is StepStatus.FAILED
     assert [c.outcome for c in step.last_attempt.calls][kill_at - 1] is OutcomeStatus.UNKNOWN
+
+
+def test_a_run_that_goes_on_without_the_tool_does_not_forget_its_call() -> None:
+    world, saver, store = World(kill_at=1, kill_after=True), InMemorySaver(), InMemoryStore()
+    agent = agent_of(refunds(world, "once"), saver=saver, store=store)
+    with pytest.raises(KilledError):
+        agent.invoke(GOAL, THREAD, durability="sync")
+    other = agent_of(made(look), saver=saver, store=store)
+    state = AgentState.model_validate(other.invoke(None, THREAD, durability="sync"))
+    assert state.status is RunStatus.NEEDS_HUMAN
+    assert 'refund {"order":"A1001"}' in state.answer
+
+
+def look() -> str:
+    return "42"
 
 
 @pytest.mark.parametrize("kill_at", [1, 2])

@@ -25,7 +25,7 @@ from hansei import (
     open_checkpointer,
 )
 from hansei.graphs.agent import Agent
-from hansei.graphs.run_table import RunTable, ThreadBusyError
+from hansei.graphs.run_table import UNKNOWN_START, RunTable, ThreadBusyError, process_start
 from hansei.policies.state import AgentInput, AgentState
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -63,24 +63,29 @@ def test_a_thread_is_held_once_and_let_go(table: RunTable) -> None:
     assert table.row("t") is None
 
 
+HERE = f"{socket.gethostname()} {os.getpid()}"
+SINCE = process_start(os.getpid())
+
+
 @pytest.mark.parametrize(
-    ("owner", "expired", "free"),
+    ("owner", "until", "free"),
     [
-        (f"{socket.gethostname()} 2147483646 x", False, True),  # no such process
-        (f"{socket.gethostname()} {os.getpid()} x", False, False),
-        ("elsewhere 1 x", False, False),
-        ("elsewhere 1 x", True, True),
+        (f"{socket.gethostname()} 2147483646 1 x", 9e9, True),
+        (f"{HERE} {SINCE} x", 9e9, False),
+        (f"{HERE} {SINCE} x", 1.0, SINCE == UNKNOWN_START),  # it lives, however silent it was
+        (f"{HERE} 1 x", 9e9, True),  # another process had this number
+        (f"{HERE} {SINCE} x", 0, True),
+        ("elsewhere 1 1 x", 9e9, False),
+        ("elsewhere 1 1 x", 1.0, True),
     ],
-    ids=["process gone", "process here", "elsewhere", "elsewhere and silent"],
+    ids=["gone", "here", "here, silent", "number used again", "let go", "elsewhere", "silent"],
 )
 def test_who_may_take_over(
-    table: RunTable, file: Path, owner: str, expired: bool, free: bool
+    table: RunTable, file: Path, owner: str, until: float, free: bool
 ) -> None:
-    until = 0.0 if expired else 9e9
+    row_of = "INSERT INTO hansei_runs VALUES ('t', ?, 'goal', 1.0, ?, '', '')"
     with sqlite3.connect(file) as connection:
-        connection.execute(
-            "INSERT INTO hansei_runs VALUES ('t', ?, 'goal', 1.0, ?, '', '')", (owner, until)
-        )
+        connection.execute(row_of, (owner, until))
     connection.close()
     row = table.row("t")
     assert row is not None

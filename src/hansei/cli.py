@@ -27,7 +27,7 @@ from hansei.policies.goals import checked_goal
 from hansei.policies.state import AgentInput
 from hansei.policies.words import RunStatus
 from hansei.report import thread_report
-from hansei.threads import default_database, existing, load_state, old_threads, thread_id
+from hansei.threads import default_database, existing, load_state, old_threads, stored_id
 
 LOG_LEVEL = "ERROR"
 """Level of the log where HANSEI_LOG names none: the trace tells people what they need."""
@@ -141,8 +141,6 @@ def resume(
     """Go on with a run that was stopped, with the same tools and settings as before."""
 
     def body() -> int:
-        from langgraph.types import Command
-
         from hansei.running import watch
 
         settings = parse_settings(reflection, assignments or [])
@@ -153,8 +151,15 @@ def resume(
                 f"ask anew with hansei run … --thread {thread}."
             )
             raise UserError(msg)
-        given: Command[object] | None = None if answer is None else Command(resume=answer)
-        return watch(given, tools=tools, thread=thread, db=db, as_json=as_json, settings=settings)
+        return watch(
+            None,
+            tools=tools,
+            thread=thread,
+            db=db,
+            as_json=as_json,
+            settings=settings,
+            answer=answer,
+        )
 
     guarded(body)
 
@@ -230,7 +235,8 @@ def threads(
         with existing(db) as saver:
             rows = saver.runs.rows()
             if delete is not None or prune is not None:
-                chosen = [row for row in rows if delete and row.thread_id == thread_id(delete)]
+                place = stored_id(saver, delete) if delete else ""
+                chosen = [row for row in rows if row.thread_id == place]
                 if delete is not None and not chosen:
                     msg = f"There is no thread {delete!r}; `hansei threads` lists those there are."
                     raise UserError(msg)

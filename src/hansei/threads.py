@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from langchain_core.runnables import RunnableConfig
+
 from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
 from hansei.graphs.run_table import RunRow
 from hansei.policies.errors import UserError
@@ -30,6 +32,12 @@ def thread_id(name: str) -> str:
         return str(uuid5(NAMESPACE_URL, f"hansei:{name}"))
 
 
+def stored_id(saver: Checkpointer, name: str) -> str:
+    """The id under which a thread is kept: a program may have used the name itself as one."""
+    itself: RunnableConfig = {"configurable": {"thread_id": name}}
+    return name if saver.get_tuple(itself) is not None else thread_id(name)
+
+
 def load_state(thread: str, db: Path | None) -> AgentState:
     """The state of a thread, read without a model.
 
@@ -38,9 +46,10 @@ def load_state(thread: str, db: Path | None) -> AgentState:
     """
     path = db or default_database()
     with existing(db) as saver:
-        found = saver.get_tuple({"configurable": {"thread_id": thread_id(thread)}})
+        place = stored_id(saver, thread)
+        found = saver.get_tuple({"configurable": {"thread_id": place}})
         values: object = found.checkpoint["channel_values"] if found else None
-        row = saver.runs.row(thread_id(thread))
+        row = saver.runs.row(place)
     if not isinstance(values, dict) or not values:
         msg = f"There is no thread {thread!r} in {path}."
         if row is not None:
