@@ -111,14 +111,19 @@ def _bad_in_the_world(world: World, step: Step) -> bool:
     attempt = step.last_attempt
     calls = [call for tried in step.attempts for call in tried.calls]
     kinds = {_kind(world, call) for call in calls}
+    # Who does something need not return anything.
+    acted = any(c.name == "send" and _kind(world, c) in _NOTHING for c in calls)
     check = world.habit(subject_of(step)).check
     return (
         attempt.fault is not Fault.NONE
         or not attempt.result.strip()
-        or (bool(calls) and not kinds & set(GOOD_OUTPUTS))
+        or (bool(calls) and not kinds & set(GOOD_OUTPUTS) and not acted)
         or (step.tool is not None and not calls)
         or check.startswith("veto")
     )
+
+
+_NOTHING = frozenset({"blank", "empty list"})
 
 
 def _kind(world: World, call: ToolCall) -> str:
