@@ -33,6 +33,9 @@ CREATE TABLE IF NOT EXISTS hansei_runs (
     name TEXT NOT NULL DEFAULT ''
 )
 """
+_ADDED = frozenset({"note", "name"})
+"""Columns that a table made by an earlier version may lack."""
+
 _TAKE = """
 INSERT INTO hansei_runs (thread_id, owner, goal, accepted_at, expires_at, name)
 VALUES (:thread, :owner, :goal, :now, :until, :name)
@@ -84,6 +87,11 @@ class RunTable:
         self._guard = threading.Lock()
         with self._guard, connection:
             connection.execute(_TABLE)
+            there = {row[1] for row in connection.execute("PRAGMA table_info(hansei_runs)")}
+            for column in sorted(_ADDED - there):
+                connection.execute(
+                    f"ALTER TABLE hansei_runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''"
+                )
 
     @contextmanager
     def held(self, thread_id: str, *, goal: str = "", name: str = "") -> Generator[None]:

@@ -192,3 +192,19 @@ def test_what_tools_returned_is_kept_beside_the_checkpoints(file: Path) -> None:
         kept = saver.store.get(("hansei", "outputs", state.run_id), call.ref)
     assert kept is not None
     assert kept.value["text"] == long
+
+
+def test_a_table_of_an_earlier_version_gets_the_columns_it_lacks(file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            "CREATE TABLE hansei_runs (thread_id TEXT PRIMARY KEY, owner TEXT NOT NULL, "
+            "goal TEXT NOT NULL, accepted_at REAL NOT NULL, expires_at REAL NOT NULL)"
+        )
+        connection.execute("INSERT INTO hansei_runs VALUES ('t', 'x 1 1 y', 'old', 1.0, 0)")
+    connection.close()
+    with open_checkpointer(file) as saver:
+        (row,) = saver.runs.rows()
+        assert (row.goal, row.note, row.name) == ("old", "", "")
+        with saver.runs.held("t", goal="new", name="mine"):
+            pass
+        assert saver.runs.rows()[0].name == "mine"
