@@ -22,6 +22,20 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted
         yield running
 
 
+def asking_tool(folder: Path) -> None:
+    """Writes a tools module whose one tool stops to ask."""
+    (folder / "asking.py").write_text(
+        "from langchain_core.tools import tool\n"
+        "from langgraph.types import interrupt\n"
+        "@tool\n"
+        "def lookup(q: str) -> str:\n"
+        '    """Look something up."""\n'
+        '    return str(interrupt("May I?"))\n'
+        'lookup.metadata = {"hansei": {"effect": "read"}}\n',
+        encoding="utf-8",
+    )
+
+
 # threads
 
 
@@ -140,23 +154,14 @@ def test_no_database_is_wrong_use_and_none_is_made(server: ScriptedServer, tmp_p
 def test_a_tool_that_stops_to_ask_leaves_a_run_that_needs_a_human(
     server: ScriptedServer, tmp_path: Path
 ) -> None:
-    (tmp_path / "asking.py").write_text(
-        "from langchain_core.tools import tool\n"
-        "from langgraph.types import interrupt\n"
-        "@tool\n"
-        "def lookup(q: str) -> str:\n"
-        '    """Look something up."""\n'
-        '    return str(interrupt("May I look it up?"))\n'
-        'lookup.metadata = {"hansei": {"effect": "read"}}\n',
-        encoding="utf-8",
-    )
+    asking_tool(tmp_path)
     arguments = ("run", "look it up", "--tools", "asking.py:lookup", "--db", "runs.db")
     data = report(hansei(*arguments, "--json"), 6)
     assert (data["status"], data["verified"]) == ("needs_human", False)
-    assert data["reason"] == "The run waits for your answer: May I look it up?"
+    assert data["reason"] == "The run waits for your answer: May I?"
     told = hansei(*arguments, "--thread", "asked")
     assert told.code == 6
-    assert "May I look it up?" in told.stdout
+    assert "May I?" in told.stdout
     resume = ("resume", "asked", "--tools", "asking.py:lookup", "--db", "runs.db")
     assert hansei(*resume).code == 6  # without an answer it asks again
     answered = report(hansei(*resume, "--answer", "yes, 42", "--json"))
@@ -203,16 +208,7 @@ def test_threads_are_listed_and_deleted(server: ScriptedServer) -> None:
 def test_two_questions_are_answered_one_after_the_other(
     server: ScriptedServer, tmp_path: Path
 ) -> None:
-    (tmp_path / "asking.py").write_text(
-        "from langchain_core.tools import tool\n"
-        "from langgraph.types import interrupt\n"
-        "@tool\n"
-        "def lookup(q: str) -> str:\n"
-        '    """Look something up."""\n'
-        '    return str(interrupt("May I?"))\n'
-        'lookup.metadata = {"hansei": {"effect": "read"}}\n',
-        encoding="utf-8",
-    )
+    asking_tool(tmp_path)
     both = plan(
         {"description": "look one up", "tool": "lookup"},
         {"description": "look two up", "tool": "lookup"},
