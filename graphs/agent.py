@@ -46,12 +46,13 @@ class Agent(Base):
 
     def _held(self, given: object, config: RunnableConfig | None) -> AbstractContextManager[None]:
         runs: object = getattr(cast("object", self.checkpointer), "runs", None)  # pyright: ignore[reportUnknownMemberType] - a bare saver there
-        place = merge_configs(self.config, config).get("configurable", {})
+        merged = merge_configs(self.config, config)
+        place = merged.get("configurable", {})
         thread: object = place.get("thread_id")
         # Inside another graph the thread is that graph's.
         if not isinstance(runs, RunTable) or thread is None or place.get("checkpoint_ns"):
             return nullcontext()
-        name: object = merge_configs(self.config, config).get("metadata", {}).get(THREAD_NAME, "")
+        name: object = merged.get("metadata", {}).get(THREAD_NAME, "")
         return runs.held(str(thread), goal=_goal_of(given), name=str(name))
 
 

@@ -9,7 +9,6 @@ from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.planner import step_fields
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
-from hansei.nodes.reviewer import in_order
 from hansei.policies.budget import budget_told
 from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
 from hansei.policies.endings import done
@@ -26,7 +25,7 @@ Update = dict[str, object]
 
 def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Ask for a replan that differs, and put it into the plan. It may be empty."""
-    steps = in_order(state)
+    steps = state.ordered_steps
     failed = [state.steps[i] for i in due(state)]
     context = LintContext(
         goal=state.goal,

@@ -23,7 +23,7 @@ Update = dict[str, object]
 def review_answer(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Judge the draft of the answer; send it back once, or end the run with it."""
     del kit
-    steps = in_order(state)
+    steps = state.ordered_steps
     draft = state.answer_attempts[-1]
     last = len(state.answer_attempts) >= settings.syntheses
     record = yield from _judge(state, steps, draft, settings, last=last)
@@ -112,11 +112,6 @@ def _by_rule(findings: Sequence[Finding], subject: Subject, *, asks: bool) -> Ve
         ]
     why = Unjudged(reason="", why=AcceptedReason.NOT_REVIEWED)
     return derive(Judgement(findings=findings, reply=why), subject)
-
-
-def in_order(state: AgentState) -> list[Step]:
-    """The steps in the order of the plan."""
-    return [state.steps[i] for i in state.in_order]
 
 
 def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRecord) -> Update:

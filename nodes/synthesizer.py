@@ -3,7 +3,6 @@
 from hansei.nodes.effects import Body, ModelCall, ask_model
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, render
-from hansei.nodes.reviewer import in_order
 from hansei.policies.answers import told_reason
 from hansei.policies.budget import budget_told
 from hansei.policies.cleaning import clean_answer
@@ -23,7 +22,7 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Write one draft of the answer. A text that cannot be had is an empty draft."""
     # Nothing waits any more, unless somebody has edited steps on which others depend.
     settled = advance(state.steps, state.in_order, settings, stopped=True).steps
-    steps = in_order(state.model_copy(update={"steps": {**state.steps, **settled}}))
+    steps = state.model_copy(update={"steps": {**state.steps, **settled}}).ordered_steps
     results, missing = done(steps), undone(steps)
     name = "synthesizer" if results else "synthesizer_failed"
     messages = render(

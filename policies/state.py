@@ -170,6 +170,11 @@ class AgentState(PlainModel):
         known = [i for i in self.order if i in self.steps]
         return [*known, *sorted(set(self.steps) - set(known))]
 
+    @property
+    def ordered_steps(self) -> list[Step]:
+        """All steps in the order of the plan."""
+        return [self.steps[i] for i in self.in_order]
+
 
 class StepInput(BaseModel):
     """The result of a step that another one depends on."""

@@ -28,7 +28,7 @@ def run_report(state: AgentState, *, thread: str) -> dict[str, JsonValue]:
         "answer_status": state.answer_status.value,
         "answer_reason": state.answer_reason,
         "reason": run_reason(state),
-        "steps": [step_report(state.steps[i]) for i in state.in_order],
+        "steps": [step_report(step) for step in state.ordered_steps],
         "conditions": [c.model_dump(mode="json") for c in state.conditions],
         "reflections": [r.model_dump(mode="json") for r in state.reflections],
         "answer_attempts": [a.model_dump(mode="json") for a in state.answer_attempts],
@@ -52,7 +52,7 @@ def run_reason(state: AgentState) -> str:
         return say("needs_human", language, reason=state.needs_human)
     if state.exhausted:
         return say("exhausted", language, reason=state.exhausted)
-    steps = [state.steps[i] for i in state.in_order]
+    steps = state.ordered_steps
     told: list[str] = []
     for step in undone(steps):
         what, why = _bare(step.description), _bare(reason_of(step, language))
