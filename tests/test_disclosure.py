@@ -173,3 +173,20 @@ def test_backed_keeps_the_lines_of_a_text() -> None:
     text = "All good!\n- R1: 66 pieces are in stock. Enjoy!\n- the robot vacuum is a fine one\nBye"
     kept = backed(text, [STOCK["en"]])
     assert kept == "- R1: 66 pieces are in stock.\n- the robot vacuum is a fine one"
+
+
+def test_a_failed_stand_in_does_not_speak_for_the_id_it_stood_in_for() -> None:
+    whole = failed(
+        "Fetch the ledger of order QX77120 and the blue book",
+        "",
+        "503",
+        "The tool reported an error: service unavailable",
+    )
+    part = failed("Fetch the ledger of the blue book", "", "", "The result is empty", 3)
+    part = part.model_copy(update={"stands_in_for": [1]})
+    told = "The ledger of the blue book could not be fetched."
+    assert disclosure(told, part, [whole, part]) == "disclosed"
+    assert disclosure(told, whole, [whole, part]) != "disclosed"
+    assert disclosure(f"{told} QX77120 was not found either.", whole, [whole, part]) == "disclosed"
+    answer, _ = honest_answer(told, [whole, part], "en")
+    assert "QX77120" in answer
