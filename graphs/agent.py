@@ -1,13 +1,14 @@
 """The compiled graph that hansei hands out: LangGraph's own, with one run at a time on a thread."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateSnapshot, StateUpdate
 
 from hansei.graphs.run_table import RunTable
 from hansei.policies.narrow import as_mapping
@@ -16,6 +17,11 @@ from hansei.policies.state import AgentInput, AgentState
 
 THREAD_NAME = "thread_name"
 """Where in a config's metadata the user's own name of a thread may stand."""
+
+EDITED_AS = "reflector"
+"""The node in whose name every edit of a run's state is made."""
+
+_WORKING = frozenset({"planner", "executor", "tools", "replanner", "synthesizer"})
 
 Base = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
 
@@ -44,6 +50,23 @@ class Agent(Base):
                 async for part in super().astream(input, config, **options):
                     yield part
 
+        def bulk_update_state(
+            self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+        ) -> RunnableConfig:
+            """See LangGraph's `bulk_update_state`; `update_state` comes through here as well."""
+            with self._held(None, config):
+                planned = bool(_planned(self.get_state(config)))
+                return super().bulk_update_state(config, _as_edits(supersteps, planned=planned))
+
+        async def abulk_update_state(
+            self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+        ) -> RunnableConfig:
+            """See LangGraph's `abulk_update_state`; `aupdate_state` comes through here as well."""
+            async with _in_a_thread(self._held(None, config)):
+                planned = bool(_planned(await self.aget_state(config)))
+                edits = _as_edits(supersteps, planned=planned)
+                return await super().abulk_update_state(config, edits)
+
     def _held(self, given: object, config: RunnableConfig | None) -> AbstractContextManager[None]:
         runs: object = getattr(cast("object", self.checkpointer), "runs", None)  # pyright: ignore[reportUnknownMemberType] - a bare saver there
         merged = merge_configs(self.config, config)
@@ -54,6 +77,32 @@ class Agent(Base):
             return nullcontext()
         name: object = merged.get("metadata", {}).get(THREAD_NAME, "")
         return runs.held(str(thread), goal=_goal_of(given), name=str(name))
+
+
+def _planned(snapshot: StateSnapshot) -> object:
+    """What shows that a run has got past its planner."""
+    values = as_mapping(snapshot.values)
+    return values.get("steps") or values.get("answer")
+
+
+def _as_edits(
+    supersteps: Sequence[Sequence[StateUpdate]], *, planned: bool
+) -> list[list[StateUpdate]]:
+    """Edits in the name of the reflector, whoever's name they bear.
+
+    An edit drops the tasks that were under way, and only the edge of the node that it is made as
+    says what follows. The reflector's edge knows; executor and tools have none.
+    """
+    return [
+        [
+            update._replace(as_node=EDITED_AS)
+            if update.values is not None
+            and (update.as_node in _WORKING or (planned and update.as_node is None))
+            else update
+            for update in superstep
+        ]
+        for superstep in supersteps
+    ]
 
 
 @asynccontextmanager

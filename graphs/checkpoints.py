@@ -38,6 +38,7 @@ SAVED_TYPES: tuple[type, ...] = (
     records.Finding,
     records.ConditionAnswer,
     records.VerdictRecord,
+    records.Ruling,
     records.Step,
     records.Reflection,
     records.Condition,

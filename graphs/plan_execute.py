@@ -19,7 +19,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
-from langgraph.types import Send
 
 from hansei.graphs.agent import Agent, agent_of
 from hansei.graphs.arguments import (
@@ -38,6 +37,7 @@ from hansei.nodes.prompting import load_all
 from hansei.policies.checks import Check
 from hansei.policies.errors import UserError
 from hansei.policies.progress import after_edit, next_node
+from hansei.policies.records import Step
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentInput, AgentState, StepTask
 from hansei.policies.words import ROLES, Role
@@ -57,14 +57,14 @@ _PLANNED: dict[Hashable, str] = {
     "steps to run": "executor",
     "nothing to run": "synthesizer",
     "answered at once": END,
-    # Only where somebody edits the plan while a replan is due.
-    "edited before a replan": "replanner",
 }
 _JUDGED: dict[Hashable, str] = {
     "RETRY, or PASS with steps left": "executor",
     "REPLAN": "replanner",
     "PASS, all steps settled": "synthesizer",
     "answer settled": END,
+    # Only where somebody has given a verdict by hand, or edited what waits for one.
+    "edited by hand": "reflector",
 }
 _REPLANNED: dict[Hashable, str] = {
     "new steps": "executor",
@@ -161,25 +161,24 @@ def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentS
 
 def _router(
     edges: Mapping[Hashable, str], settings: Settings
-) -> Callable[[AgentState], Hashable | list[Send]]:
-    """The edge out of a node: `next_node` decides, this only finds its name in the drawing.
-
-    A state that somebody has edited in a node's name may want what that node never does: a run
-    that is over ends there, and a replan that was made by hand is not made again.
-    """
+) -> Callable[[AgentState], Hashable | Sequence[Hashable]]:
+    """The edge out of a node: `next_node` decides, this only finds its name in the drawing."""
     names = {node: name for name, node in edges.items()}
 
-    def route(state: AgentState) -> Hashable | list[Send]:
-        steps = bodies.dispatched(state)
+    def route(state: AgentState) -> Hashable | Sequence[Hashable]:
+        steps: Sequence[Step] = bodies.dispatched(state)
         if bodies.edited():
-            steps = after_edit(state, settings)
+            after = after_edit(state, settings)
+            if after.look_back:
+                return [*bodies.tasks(state, after.steps), names["reflector"]]
+            steps = after.steps
             state = state.model_copy(update={"dispatch": [step.id for step in steps]})
         chosen = next_node(state)
         if chosen == "executor":
             return bodies.tasks(state, steps)
-        if chosen == "wait" or (chosen == "end" and END not in names):
+        if chosen == "wait":
             return []
-        return names.get(END if chosen == "end" else chosen, names["synthesizer"])
+        return names[END if chosen == "end" else chosen]
 
     return route
 

@@ -25,6 +25,7 @@ from hansei.policies.budget import Spent
 from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
 from hansei.policies.records import Step
+from hansei.policies.rulings import rulings
 from hansei.policies.schedule import in_flight
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState, StepInput, StepTask
@@ -87,8 +88,10 @@ def _left(task: StepTask) -> Remember:
 
 
 def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
+    given = rulings(state)
     # An edit may reopen steps while a draft of the answer waits: they come first.
-    if state.answer_status is AnswerStatus.PENDING and not in_flight(state.steps):
+    drafted = state.answer_status is AnswerStatus.PENDING and not in_flight(state.steps)
+    if (drafted or given.answer) and not given.steps:
         return review_answer(state, kit, settings)
     return reflect_on_steps(state, kit, settings)
 

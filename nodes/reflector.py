@@ -4,9 +4,10 @@ It is the join of steps that run side by side. Everything that waits to be judge
 in one task, each with the chain of reflections as it stood when the task began.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 
 from hansei.nodes.asking import Asked, ask_structured, closed_schema
 from hansei.nodes.effects import Body, side_by_side
@@ -18,33 +19,22 @@ from hansei.policies.checks import CheckInput, Evidence, run_checks
 from hansei.policies.fencing import fenced, scanned
 from hansei.policies.modes import asks_critic
 from hansei.policies.phrases import say
-from hansei.policies.progress import advance
-from hansei.policies.progress import due as due_now
 from hansei.policies.provenance import owed, standing_calls
 from hansei.policies.reading import read_verdict_word, without_lines_of
-from hansei.policies.records import (
-    Finding,
-    Reflection,
-    Step,
-    VerdictRecord,
-)
+from hansei.policies.records import Finding, Step, VerdictRecord
+from hansei.policies.rulings import bound_after_edit, reopens, ruled, rulings
 from hansei.policies.schedule import finished
 from hansei.policies.settings import Settings
+from hansei.policies.settling import reflection, settle
 from hansei.policies.state import AgentState
-from hansei.policies.verdicts import (
-    Judgement,
-    ReflectorReply,
-    Subject,
-    Unjudged,
-    apply_verdict,
-    derive,
-)
+from hansei.policies.verdicts import Judgement, ReflectorReply, Subject, Unjudged, derive
 from hansei.policies.words import (
+    AnswerStatus,
     Fault,
     FindingKind,
     Language,
     Role,
-    StepStatus,
+    RunStatus,
     Verdict,
     VerdictSource,
 )
@@ -59,62 +49,51 @@ REFLECTOR_SCHEMA = closed_schema(ReflectorReply, title="reflection")
 
 
 def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
-    """Judge every finished step, then settle and start what follows."""
+    """Judge every finished step, then settle and start what follows.
+
+    Where a human has given the verdict it is applied, and nobody is asked.
+    """
+    given = rulings(state)
     waiting = [state.steps[i] for i in finished(state.steps, state.in_order)]
-    records = yield from side_by_side([_judge(step, state, kit, settings) for step in waiting])
-    replans = state.replans
-    steps: dict[int, Step] = {}
-    due = due_now(state)
-    exhausted, needs_human = state.exhausted, state.needs_human
-    for step, record in zip(waiting, records, strict=True):
-        judged = apply_verdict(step, record, settings)
-        steps[step.id] = judged
-        out_of_budget = step.last_attempt.fault is Fault.BUDGET
-        if out_of_budget:
-            exhausted = step.last_attempt.fault_reason
-        exhausted = exhausted or record.refused
-        if step.last_attempt.fault is Fault.UNKNOWN_EFFECT:
-            needs_human = step.last_attempt.fault_reason
-        wants_replan = judged.status is StepStatus.FAILED and record.verdict is Verdict.REPLAN
-        if wants_replan and not out_of_budget and not exhausted:
-            due.append(step.id)
-    stopped = bool(exhausted or needs_human)
-    due = [] if stopped else due
-    if due and not state.replan_due:
-        # Counted before it is made: a replanner that fails cannot have a free try.
-        if replans < settings.replans:
-            replans += 1
-        else:
-            due = []
-    move = advance(
-        {**state.steps, **steps},
-        state.in_order,
-        settings,
-        replan_due=due,
-        stopped=stopped,
-    )
-    return {
-        "steps": {**steps, **move.steps},
-        "dispatch": move.dispatch,
-        "replan_due": due,
-        "replans": replans,
-        "exhausted": exhausted,
-        "needs_human": needs_human,
-        "reflections": [
-            _reflection(step.id, record) for step, record in zip(waiting, records, strict=True)
-        ],
+    open_ones = [step for step in waiting if step.id not in given.steps]
+    records = yield from side_by_side([_judge(step, state, kit, settings) for step in open_ones])
+    judged = list(zip(open_ones, records, strict=True))
+    for i, ruling in given.steps.items():
+        step = state.steps[i]
+        tries = len(step.attempts)
+        judged.append((step, ruled(ruling, attempt=tries, language=state.language)))
+    settled = settle(state, judged, given, settings)
+    update: Update = {
+        "steps": settled.steps,
+        "dispatch": settled.dispatch,
+        "replan_due": settled.replan_due,
+        "replans": settled.replans,
+        "exhausted": settled.exhausted,
+        "needs_human": settled.needs_human,
+        "reflections": [reflection(step.id, record) for step, record in judged],
     }
+    return {**update, **(withdrawal(state, settings) if given or reopens(state, given) else {})}
 
 
-def _reflection(step: int, record: VerdictRecord) -> Reflection:
-    return Reflection(
-        step=step,
-        attempt=record.attempt,
-        verdict=record.verdict,
-        source=record.source,
-        analysis=record.analysis,
-        suggestion=record.suggestion,
-    )
+def withdrawal(state: AgentState, settings: Settings) -> Update:
+    """What an edit by hand takes back: an answer that was given, and the end of the run."""
+    told = state.messages[-1] if state.messages else None
+    stale = isinstance(told, AIMessage) and told.text == state.answer and bool(told.id)
+    over = state.status is not RunStatus.RUNNING
+    return {
+        "verdict": None,
+        "bound": bound_after_edit(state, settings),
+        "status": RunStatus.RUNNING,
+        "verified": False,
+        "reason": "",
+        "answer": "",
+        "answer_status": AnswerStatus.NONE,
+        "answer_reason": "",
+        "answer_hint": "",
+        "answer_attempts": list[object](),
+        **({"started_at": time.time()} if over else {}),
+        **({"messages": [RemoveMessage(str(told.id))]} if stale and told is not None else {}),
+    }
 
 
 def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[VerdictRecord]:

@@ -7,12 +7,15 @@ from langchain_core.messages import AIMessage
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
-from hansei.nodes.reflector import ask_critic
+from hansei.nodes.reflector import ask_critic, withdrawal
 from hansei.policies.answers import answer_findings, closing_notes, honest_answer, told_reason
 from hansei.policies.endings import budget_fault, done, ending, undone
 from hansei.policies.fencing import fenced, plain
-from hansei.policies.records import AnswerAttempt, Finding, Reflection, Step, VerdictRecord
+from hansei.policies.narrow import as_list
+from hansei.policies.records import AnswerAttempt, Finding, Step, VerdictRecord
+from hansei.policies.rulings import ruled, rulings
 from hansei.policies.settings import Settings
+from hansei.policies.settling import reflection
 from hansei.policies.state import AgentState
 from hansei.policies.verdicts import Judgement, Subject, Unjudged, derive, settled_by_rule
 from hansei.policies.words import AcceptedReason, AnswerStatus, FindingKind, Verdict
@@ -26,26 +29,30 @@ def review_answer(state: AgentState, kit: Kit, settings: Settings) -> Body[Updat
     steps = state.ordered_steps
     draft = state.answer_attempts[-1]
     last = len(state.answer_attempts) >= settings.syntheses
-    record = yield from _judge(state, steps, draft, settings, last=last)
+    ruling = rulings(state).answer
+    if ruling is not None:
+        tries = len(state.answer_attempts)
+        record = ruled(ruling, attempt=tries, language=state.language)
+    else:
+        record = yield from _judge(state, steps, draft, settings, last=last)
     judged = draft.model_copy(update={"verdict": record})
     attempts = [*state.answer_attempts[:-1], judged]
-    reflection = Reflection(
-        step=0,
-        attempt=record.attempt,
-        verdict=record.verdict,
-        source=record.source,
-        analysis=record.analysis,
-        suggestion=record.suggestion,
-    )
     rejected = record.verdict in {Verdict.RETRY, Verdict.REPLAN}
-    update: Update = {"answer_attempts": attempts, "reflections": [reflection], "dispatch": []}
-    if rejected and not last and not state.exhausted:
+    update: Update = {
+        **(withdrawal(state, settings) if ruling else {}),
+        "answer_attempts": attempts,
+        "reflections": [reflection(0, record)],
+        "dispatch": [],
+    }
+    if rejected and (ruling or (not last and not state.exhausted)):
         return {
             **update,
             "answer_status": AnswerStatus.NONE,
             "answer_hint": record.suggestion or record.analysis,
         }
-    return {**update, **_end(state, steps, draft.text, record)}
+    end = _end(state, steps, draft.text, record)
+    told = [*as_list(update.get("messages")), *as_list(end["messages"])]
+    return {**update, **end, "messages": told}
 
 
 def _judge(

@@ -1,8 +1,10 @@
 """Plain sentences that the rules say to users and models, in Chinese and in English."""
 
+from hansei.policies.human_phrases import HUMAN_PHRASES
 from hansei.policies.words import Language
 
 _PHRASES: dict[str, tuple[str, str]] = {
+    **HUMAN_PHRASES,
     # reasons and hints of the rules
     "tool_error": ("工具报错：{reason}", "A tool reported an error: {reason}"),
     "not_found": ("查不到数据：{reason}", "There is no such data: {reason}"),

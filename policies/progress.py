@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hansei.policies.records import Step
-from hansei.policies.schedule import choose, in_flight, recover, skip_blocked, start
+from hansei.policies.rulings import reopens, rulings
+from hansei.policies.schedule import choose, in_flight, recover, running, skip_blocked, start
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
 from hansei.policies.words import AnswerStatus, RunStatus, StepStatus
@@ -70,29 +71,49 @@ def due(state: AgentState) -> list[int]:
     ]
 
 
-def after_edit(state: AgentState, settings: Settings) -> list[Step]:
-    """The steps to hand to the executor after an edit of the state.
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Where a run goes on after an edit of its state."""
+
+    steps: Sequence[Step] = ()
+    """Steps to hand to the executor."""
+    look_back: bool = False
+    """The reflector comes next: it applies what a human has decided."""
+
+
+def after_edit(state: AgentState, settings: Settings) -> Resumed:
+    """Where a run goes on after an edit of the state.
 
     An edit drops every task that was under way. So what was begun goes on where it stood, and
-    what the edit has made ready begins, its new attempt written down.
+    what the edit has made ready begins, its new attempt written down. Verdicts given by hand, and
+    work asked for on a run that is over, are for the reflector to settle.
 
     Args:
         state: The state with the edit.
         settings: Limits of the run.
+
+    Raises:
+        UserError: A verdict is about nothing.
     """
-    if state.status is not RunStatus.RUNNING:
-        return []
+    given = rulings(state)
     begun = set(in_flight(state.steps))
+    if given or reopens(state, given):
+        held = set(running(state.steps)) - set(given.steps)
+        return Resumed([state.steps[i] for i in state.in_order if i in held], look_back=True)
+    if state.status is not RunStatus.RUNNING:
+        return Resumed()
     flying = [state.steps[i] for i in state.in_order if i in begun]
     if state.exhausted or state.needs_human:
-        return flying
+        return Resumed(flying)
     chosen = choose(
         state.steps,
         state.in_order,
         max_parallel=settings.max_parallel,
         only_retries=bool(due(state)),
     )
-    return [*flying, *(start(state.steps[i]) for i in chosen)]
+    steps = [*flying, *(start(state.steps[i]) for i in chosen)]
+    drafted = state.answer_status is AnswerStatus.PENDING
+    return Resumed(steps, look_back=drafted and not steps and not due(state))
 
 
 def next_node(state: AgentState) -> Next:

@@ -4,8 +4,12 @@ Every model stands at module level, has a default for every field and holds only
 values, so that a checkpoint restores it and Studio can edit it.
 """
 
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Mapping
+from typing import Annotated, cast
 
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from hansei.policies.errors import UserError
 from hansei.policies.words import (
     AcceptedReason,
     Fault,
@@ -106,6 +110,43 @@ class VerdictRecord(Record):
     prompt_version: str = ""
 
 
+class Ruling(Record):
+    """A verdict given by hand, which the reflector applies instead of judging."""
+
+    verdict: Verdict | None = None
+    analysis: str = Field(default="", description="why")
+    suggestion: str = Field(default="", description="what to change: the hint of a retry")
+
+
+_RULED: Mapping[str, Verdict] = {
+    **{verdict.value: verdict for verdict in Verdict},
+    "通过": Verdict.PASS,
+    "重试": Verdict.RETRY,
+    "重新规划": Verdict.REPLAN,
+}
+"""The words that a human may use for a verdict."""
+
+
+def read_ruling(value: object) -> object:
+    """A ruling out of what an edit holds: a word in any case, or a mapping with one.
+
+    Raises:
+        UserError: It is no verdict.
+    """
+    if value is None or value == "" or isinstance(value, Ruling):
+        return value or None
+    fields = (
+        cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {"verdict": value}
+    )
+    word = fields.get("verdict")
+    verdict = _RULED.get(str(word).strip().upper()) if isinstance(word, str) else None
+    if verdict is None:
+        msg = f"There is no verdict {word!r:.80}; give PASS, RETRY or REPLAN."
+        raise UserError(msg)
+    hint = fields.get("hint")
+    return {**({"suggestion": hint} if hint else {}), **fields, "verdict": verdict}
+
+
 class Step(Record):
     """One step of the plan and its whole story."""
 
@@ -120,6 +161,10 @@ class Step(Record):
     hint: str = ""
     attempts: list[Attempt] = Field(default_factory=list[Attempt])
     verdicts: list[VerdictRecord] = Field(default_factory=list[VerdictRecord])
+    verdict: Annotated[Ruling | None, BeforeValidator(read_ruling)] = Field(
+        default=None,
+        description="only for you: PASS, RETRY or REPLAN; the reflector applies it",
+    )
     result: str = ""
     stands_in_for: list[int] = Field(
         default_factory=list[int], description="failed steps that this one was planned to make good"

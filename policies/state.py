@@ -1,96 +1,33 @@
 """The state of a run and its reducers."""
 
-import operator
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hansei.policies.budget import Spent
+from hansei.policies.edits import add_reflections, merge_steps
 from hansei.policies.plain_model import PlainModel
 from hansei.policies.records import (
     AnswerAttempt,
     Condition,
     Reflection,
     RoleUsage,
+    Ruling,
     Step,
     ToolCall,
-    VerdictRecord,
+    read_ruling,
 )
 from hansei.policies.words import (
-    USABLE,
     AnswerStatus,
     Language,
-    Progress,
     RunStatus,
-    StepStatus,
-    Verdict,
-    VerdictSource,
 )
 
 STATE_VERSION = 1
 """Version of the shape below. Raise it when an old checkpoint would be read wrongly."""
-
-
-StepEdit = Step | Mapping[str, object]
-"""A whole step, or the fields of it that an edit changes."""
-
-
-def merge_steps(
-    left: Mapping[int, Step],
-    right: Mapping[int, StepEdit] | Mapping[str, StepEdit] | Mapping[int | str, StepEdit],
-) -> dict[int, Step]:
-    """Merge steps by id.
-
-    A whole `Step` replaces the one that is there. A partial mapping, which is what Studio
-    and `update_state` send, is merged into it and validated, so that an edit of one field
-    does not destroy the rest. Keys may be numbers written as text. A status set by hand
-    is recorded with the source `human`.
-
-    Raises:
-        ValueError: A key is no number, or a value does not fit the step.
-    """
-    merged = dict(left)
-    for key, value in right.items():
-        step_id = int(key)
-        if isinstance(value, Step):
-            merged[step_id] = value
-            continue
-        old = merged.get(step_id, Step(id=step_id))
-        new = Step.model_validate({**old.model_dump(), **value, "id": step_id})
-        merged[step_id] = _edited_by_hand(old, new)
-    return merged
-
-
-_VERDICT_OF_STATUS = {StepStatus.VERIFIED: Verdict.PASS, StepStatus.FAILED: Verdict.REPLAN}
-"""The verdict that a human states by setting a status."""
-
-
-def _edited_by_hand(old: Step, new: Step) -> Step:
-    if new.status == old.status:
-        return _vouched_for(old, new)
-    record = VerdictRecord(
-        verdict=_VERDICT_OF_STATUS.get(new.status),
-        source=VerdictSource.HUMAN,
-        attempt=max(1, len(new.attempts)),
-    )
-    progress = Progress.WAITING if new.status is StepStatus.PENDING else Progress.FINISHED
-    return new.model_copy(update={"verdicts": [*new.verdicts, record], "progress": progress})
-
-
-def _vouched_for(old: Step, new: Step) -> Step:
-    """The step with the human on record, where what was verified is not what was edited."""
-    if new.result == old.result or new.status not in USABLE:
-        return new
-    record = VerdictRecord(
-        verdict=Verdict.PASS,
-        source=VerdictSource.HUMAN,
-        attempt=max(1, len(new.attempts)),
-        analysis="the result was edited by hand",
-    )
-    return new.model_copy(update={"verdicts": [*new.verdicts, record]})
 
 
 def add_usage(
@@ -150,7 +87,16 @@ class AgentState(PlainModel):
         default_factory=list[int], description="failed steps that wait for the replanner"
     )
     replans: int = Field(default=0, description="replans spent, counted before they are made")
-    reflections: Annotated[list[Reflection], operator.add] = Field(default_factory=list[Reflection])
+    reflections: Annotated[list[Reflection], add_reflections] = Field(
+        default_factory=list[Reflection]
+    )
+    verdict: Annotated[Ruling | None, BeforeValidator(read_ruling)] = Field(
+        default=None,
+        description=(
+            "only for you: PASS, RETRY or REPLAN for what waits to be judged, or was judged last; "
+            "the reflector applies it"
+        ),
+    )
     usage: Annotated[dict[str, RoleUsage], add_usage] = Field(default_factory=dict[str, RoleUsage])
     bound: int = Field(default=0, description="most model calls this run can make")
     answer: str = ""

@@ -278,10 +278,15 @@ def apply_verdict(step: Step, record: VerdictRecord, settings: Settings) -> Step
     """The step after a verdict: the verdict table, row by row.
 
     PASS makes it verified, RETRY sends it back while retries are left, REPLAN makes it
-    failed, and no verdict leaves it accepted.
+    failed, and no verdict leaves it accepted. A human's RETRY asks nobody for leave.
     """
-    done = {"verdicts": [*step.verdicts, record], "progress": Progress.FINISHED}
-    result = step.last_attempt.result
+    done = {
+        "verdicts": [*step.verdicts, record],
+        "verdict": None,
+        "progress": Progress.FINISHED,
+    }
+    human = record.source is VerdictSource.HUMAN
+    result = (step.result if human else "") or step.last_attempt.result
     if record.verdict is Verdict.PASS:
         return step.model_copy(
             update={**done, "status": StepStatus.VERIFIED, "result": result, "reason": ""}
@@ -291,10 +296,10 @@ def apply_verdict(step: Step, record: VerdictRecord, settings: Settings) -> Step
             update={**done, "status": StepStatus.FAILED, "reason": record.analysis}
         )
     if record.verdict is Verdict.RETRY:
-        if len(step.attempts) <= settings.retries:
-            return step.model_copy(
-                update={**done, "progress": Progress.WAITING, "hint": record.suggestion}
-            )
+        if human or len(step.attempts) <= settings.retries:
+            again = {"progress": Progress.WAITING, "status": StepStatus.PENDING}
+            blank = {"result": "", "reason": "", "hint": record.suggestion}
+            return step.model_copy(update={**done, **again, **blank})
         if record.veto:
             return step.model_copy(
                 update={**done, "status": StepStatus.FAILED, "reason": record.analysis}

@@ -192,6 +192,9 @@ EDITS: tuple[dict[str, object], ...] = (
     {"status": "pending"},
     {"hint": "be careful"},
     {"needs_reflection": False},
+    {"verdict": "replan"},
+    {"verdict": {"verdict": "RETRY", "hint": "be careful"}},
+    {"verdict": "PASS", "result": "a human found it"},
     {},
 )
 """What a human changes in a step, in the form in which Studio sends it; the last one edits none."""
@@ -228,6 +231,7 @@ def test_a_fork_leaves_the_old_branch_alone(
     assert first.agent.get_state(head.config).values == head.values
     assert second.state.run_id == first.state.run_id
     assert_over(second, set_back=edit.get("status") == "pending")
+    assert not any(step.verdict for step in second.state.steps.values())
     assert_status_fits(second)
     assert_disclosed(second)
     assert_saved(second)

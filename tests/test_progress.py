@@ -16,7 +16,7 @@ from policy_records import (
 )
 
 from hansei import Settings
-from hansei.policies.progress import Next, advance, after_edit, due, next_node
+from hansei.policies.progress import Next, Resumed, advance, after_edit, due, next_node
 from hansei.policies.records import Step
 from hansei.policies.state import AgentState
 from hansei.policies.words import AnswerStatus, Progress, RunStatus
@@ -99,15 +99,15 @@ def test_what_an_edit_hands_to_the_executor(
     steps: list[Step], replan_due: list[int], handed: dict[int, int]
 ) -> None:
     state = AgentState(steps=by_id(*steps), order=[s.id for s in steps], replan_due=replan_due)
-    assert {s.id: len(s.attempts) for s in after_edit(state, BASE)} == handed
+    assert {s.id: len(s.attempts) for s in after_edit(state, BASE).steps} == handed
 
 
 def test_an_edit_begins_nothing_where_a_run_is_over_or_out_of_budget() -> None:
     state = AgentState(steps=by_id(BUSY, a_step(2)), order=[1, 2])
-    over = state.model_copy(update={"status": RunStatus.PARTIAL})
+    over = AgentState(steps=by_id(a_step(1, VERIFIED)), order=[1], status=RunStatus.PARTIAL)
     spent = state.model_copy(update={"exhausted": "call_budget 3"})
-    assert after_edit(over, BASE) == []
-    assert [s.id for s in after_edit(spent, BASE)] == [1]
+    assert after_edit(over, BASE) == Resumed()
+    assert [s.id for s in after_edit(spent, BASE).steps] == [1]
 
 
 def test_only_a_step_that_is_still_failed_is_due() -> None:

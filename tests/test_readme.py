@@ -97,18 +97,11 @@ def test_the_readme_tells_the_effects_and_how_long_a_silent_run_holds_its_thread
     assert re.search(rf"\b{LEASE:.0f} (?:seconds|秒)", text)
 
 
-@pytest.mark.parametrize(
-    ("node", "ends"),
-    [
-        ("planner", RunStatus.COMPLETE),
-        ("reflector", RunStatus.COMPLETE),
-        ("replanner", RunStatus.COMPLETE),
-        ("executor", RunStatus.RUNNING),
-        ("tools", RunStatus.RUNNING),
-        ("synthesizer", RunStatus.RUNNING),
-    ],
-)
-def test_after_an_edit_a_run_goes_on_as_the_readmes_say(node: str, ends: RunStatus) -> None:
+ANY_NODE = ("planner", "executor", "tools", "reflector", "replanner", "synthesizer")
+
+
+@pytest.mark.parametrize("node", [*ANY_NODE, None])
+def test_after_an_edit_a_run_goes_on_as_the_readmes_say(node: str | None) -> None:
     def look() -> str:
         return "42"
 
@@ -118,7 +111,7 @@ def test_after_an_edit_a_run_goes_on_as_the_readmes_say(node: str, ends: RunStat
     thread: RunnableConfig = {"configurable": {"thread_id": "1"}}
     agent.invoke(AgentInput(goal="Look it up"), thread, interrupt_before=["tools"])
     agent.update_state(thread, {"brief": "the gist"}, as_node=node)
-    assert agent.invoke(None, thread)["status"] is ends
+    assert agent.invoke(None, thread)["status"] is RunStatus.COMPLETE
 
 
 @pytest.mark.parametrize("name", READMES)

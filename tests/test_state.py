@@ -9,8 +9,10 @@ from policy_records import ACCEPTED, FAILED, PENDING, SKIPPED, VERIFIED, a_step,
 from pydantic import ValidationError
 
 from hansei.graphs.checkpoints import serializer
+from hansei.policies.edits import merge_steps
+from hansei.policies.errors import UserError
 from hansei.policies.records import RoleUsage, Step, VerdictRecord
-from hansei.policies.state import AgentState, StepTask, add_usage, merge_steps
+from hansei.policies.state import AgentState, StepTask, add_usage
 from hansei.policies.words import Progress, StepStatus, Verdict, VerdictSource
 
 RICH = a_step(
@@ -90,7 +92,7 @@ def test_an_edit_may_add_a_step() -> None:
     ],
 )
 def test_a_bad_edit_is_refused(edit: dict[int | str, Step | dict[str, object]]) -> None:
-    with pytest.raises(ValueError, match=r"invalid literal|validation error"):
+    with pytest.raises(UserError, match=r"is none|of step 1 cannot be"):
         merge_steps(by_id(RICH), edit)
 
 

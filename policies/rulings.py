@@ -1,0 +1,128 @@
+"""Verdicts given by hand: what they are about, and what they undo."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hansei.policies.edits import check_pass
+from hansei.policies.errors import UserError
+from hansei.policies.phrases import say
+from hansei.policies.records import Ruling, Step, VerdictRecord
+from hansei.policies.schedule import dependents, finished
+from hansei.policies.settings import Settings, worst_case_calls
+from hansei.policies.state import AgentState
+from hansei.policies.words import (
+    TERMINAL,
+    AnswerStatus,
+    Fault,
+    Language,
+    Progress,
+    RunStatus,
+    StepStatus,
+    Verdict,
+    VerdictSource,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """The verdicts that a human has given and nobody has applied."""
+
+    steps: Mapping[int, Ruling] = field(default_factory=dict[int, Ruling])
+    answer: Ruling | None = None
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.steps) or self.answer is not None
+
+
+def rulings(state: AgentState) -> Rulings:
+    """What a human has decided, and about what.
+
+    A verdict of the state rather than of a step is about the steps that wait to be judged, else
+    about the draft of the answer, else about what was judged last.
+
+    Raises:
+        UserError: There is nothing that it could be about, or nothing that could pass.
+    """
+    found = {i: s.verdict for i, s in state.steps.items() if s.verdict is not None}
+    said = state.verdict
+    if said is None:
+        return Rulings(found)
+    about = finished(state.steps, state.in_order)
+    if not about and state.answer_status is not AnswerStatus.PENDING and state.reflections:
+        about = [state.reflections[-1].step]
+    if not about and state.answer_status is AnswerStatus.PENDING:
+        about = [0]
+    if about == [0] and state.answer_attempts:
+        return Rulings(found, answer=said)
+    known = [i for i in about if i in state.steps]
+    if not known:
+        msg = "Nothing was done yet that a verdict could be about; name a step: steps → its number."
+        raise UserError(msg)
+    for step in (state.steps[i] for i in known):
+        check_pass(step, said)
+    return Rulings({**dict.fromkeys(known, said), **found})
+
+
+def ruled(ruling: Ruling, *, attempt: int, language: Language) -> VerdictRecord:
+    """The record of a verdict given by hand; a REPLAN is given a reason where it brings none."""
+    why = say("human_replan", language) if ruling.verdict is Verdict.REPLAN else ""
+    return VerdictRecord(
+        verdict=ruling.verdict,
+        source=VerdictSource.HUMAN,
+        attempt=max(1, attempt),
+        analysis=ruling.analysis or why,
+        suggestion=ruling.suggestion,
+    )
+
+
+def reopens(state: AgentState, given: Rulings) -> bool:
+    """Whether an edit asks for work on a run that is over."""
+    open_steps = any(s.status is StepStatus.PENDING for s in state.steps.values())
+    return state.status is not RunStatus.RUNNING and (bool(given) or open_steps)
+
+
+def set_back(steps: Mapping[int, Step], given: Mapping[int, Ruling]) -> dict[int, Step]:
+    """Steps to be done again, since a step that they lean on was ruled on.
+
+    What was built on a result that is taken back is verified no more, and what was skipped for
+    want of one may run after all.
+    """
+    again = {i for i, ruling in given.items() if ruling.verdict is not Verdict.PASS}
+    stale = {i for i in dependents(steps, again) if steps[i].status in TERMINAL}
+    stale |= {i for i in dependents(steps, given) if steps[i].status is StepStatus.SKIPPED}
+    return {
+        i: steps[i].model_copy(
+            update={
+                "status": StepStatus.PENDING,
+                "progress": Progress.WAITING,
+                "result": "",
+                "reason": "",
+            }
+        )
+        for i in sorted(stale - set(given))
+        if steps[i].status is not StepStatus.REPLACED
+    }
+
+
+def bound_after_edit(state: AgentState, settings: Settings) -> int:
+    """The most model calls of a run on which a human has ruled: those made, and all anew.
+
+    A replan that a human asks for comes on top of those that the settings allow.
+    """
+    made = sum(cost.calls for cost in state.usage.values())
+    more = settings.model_copy(update={"max_replans": settings.max_replans + 1})
+    return made + worst_case_calls(more, steps=len(state.steps))
+
+
+def still_unknown(steps: Mapping[int, Step]) -> str:
+    """What only a human can find out and none has yet; empty when there is nothing."""
+    for step in steps.values():
+        last = step.verdicts[-1] if step.verdicts else None
+        if (
+            step.status is StepStatus.FAILED
+            and step.last_attempt.fault is Fault.UNKNOWN_EFFECT
+            and not (last and last.source is VerdictSource.HUMAN)
+        ):
+            return step.last_attempt.fault_reason
+    return ""
