@@ -11,6 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot, StateUpdate
 
 from hansei.graphs.run_table import RunTable
+from hansei.policies.errors import UserError
 from hansei.policies.narrow import as_mapping
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput, AgentState
@@ -92,17 +93,22 @@ def _as_edits(
 
     An edit drops the tasks that were under way, and only the edge of the node that it is made as
     says what follows. The reflector's edge knows; executor and tools have none.
+
+    Raises:
+        UserError: A step or a verdict is edited where there is no plan yet.
     """
-    return [
-        [
-            update._replace(as_node=EDITED_AS)
-            if update.values is not None
-            and (update.as_node in _WORKING or (planned and update.as_node is None))
-            else update
-            for update in superstep
-        ]
-        for superstep in supersteps
-    ]
+    return [[_as_edit(update, planned=planned) for update in step] for step in supersteps]
+
+
+def _as_edit(update: StateUpdate, *, planned: bool) -> StateUpdate:
+    if update.values is None:
+        return update
+    if update.as_node in _WORKING or (planned and update.as_node is None):
+        return update._replace(as_node=EDITED_AS)
+    if update.as_node is None and {"steps", "verdict"} & set(as_mapping(update.values)):
+        msg = "There is no plan at that point yet, so there is no step or verdict to change."
+        raise UserError(msg)
+    return update
 
 
 @asynccontextmanager

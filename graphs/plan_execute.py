@@ -119,6 +119,12 @@ def create_plan_execute_agent(
     return compiled.with_config(recursion_limit=_superstep_limit(chosen))
 
 
+def reading_agent(checkpointer: BaseCheckpointSaver[str]) -> Agent:
+    """The same graph without models and tools, to read what runs have left behind."""
+    kit = Kit(models={}, tools={}, schemas={}, settings=Settings())
+    return agent_of(build_graph(kit).compile(checkpointer=checkpointer, name="hansei"))
+
+
 def _superstep_limit(settings: Settings) -> int:
     """A backstop that an honest run never meets, also when its context raises the limits.
 

@@ -27,7 +27,7 @@ from hansei.policies.provenance import calls_of, from_record, invented
 from hansei.policies.records import Step, ToolCall
 from hansei.policies.settings import Settings
 from hansei.policies.state import StepTask
-from hansei.policies.words import Fault
+from hansei.policies.words import Fault, VerdictSource
 from hansei.tools.outcome import OutcomeStatus, ToolOutcome, read_outcome
 
 EXCERPT = 500
@@ -72,6 +72,9 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     step, attempt = task.step, task.step.last_attempt
     current = attempt.rounds[-1]
     earlier = [c for c in calls_of(step) if c.outcome is not None]
+    # A human who wants a step done again wants it looked up again, not told again.
+    anew = bool(step.verdicts) and step.verdicts[-1].source is VerdictSource.HUMAN
+    earlier_lookups = [c for c in attempt.calls if c.outcome is not None] if anew else earlier
     sources = (yield from _sources(task)) if settings.provenance else None
     done: dict[int, ToolCall] = {}
     todo: list[int] = []
@@ -80,7 +83,8 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
             done[i] = call
             continue
         answered = yield from _lost_tool(i, task, kit)
-        answered = answered or _without_running(call, task, earlier, kit, sources)
+        known = earlier if call.name in kit.effects else earlier_lookups
+        answered = answered or _without_running(call, task, known, kit, sources)
         if answered is not None:
             done[i] = answered
         elif any(_same(call, current.calls[j]) for j in todo):

@@ -41,7 +41,11 @@ def merge_steps(
             merged[step_id] = value
             continue
         old = merged.get(step_id, Step(id=step_id))
-        merged[step_id] = _by_hand(old, _with_fields(old, value))
+        new = _with_fields(old, value)
+        if step_id not in merged and not new.description.strip():
+            msg = f"There is no step {step_id}; to add it, give it a description as well."
+            raise UserError(msg)
+        merged[step_id] = _by_hand(old, new)
     return merged
 
 

@@ -7,7 +7,7 @@ from hansei.policies.edits import check_pass
 from hansei.policies.errors import UserError
 from hansei.policies.phrases import say
 from hansei.policies.records import Ruling, Step, VerdictRecord
-from hansei.policies.schedule import dependents, finished
+from hansei.policies.schedule import dependents, finished, running
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentState
 from hansei.policies.words import (
@@ -39,7 +39,7 @@ def rulings(state: AgentState) -> Rulings:
     """What a human has decided, and about what.
 
     A verdict of the state rather than of a step is about the steps that wait to be judged, else
-    about the draft of the answer, else about what was judged last.
+    about those under way, else about the draft of the answer, else about what was judged last.
 
     Raises:
         UserError: There is nothing that it could be about, or nothing that could pass.
@@ -48,7 +48,7 @@ def rulings(state: AgentState) -> Rulings:
     said = state.verdict
     if said is None:
         return Rulings(found)
-    about = finished(state.steps, state.in_order)
+    about = finished(state.steps, state.in_order) or running(state.steps)
     if not about and state.answer_status is not AnswerStatus.PENDING and state.reflections:
         about = [state.reflections[-1].step]
     if not about and state.answer_status is AnswerStatus.PENDING:
@@ -57,7 +57,7 @@ def rulings(state: AgentState) -> Rulings:
         return Rulings(found, answer=said)
     known = [i for i in about if i in state.steps]
     if not known:
-        msg = "Nothing was done yet that a verdict could be about; name a step: steps → its number."
+        msg = "Nothing was done there yet that a verdict could be about; name the step as well."
         raise UserError(msg)
     for step in (state.steps[i] for i in known):
         check_pass(step, said)

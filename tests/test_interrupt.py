@@ -1,12 +1,14 @@
-"""Ctrl-C in the middle of a run: it stops at once, and what was done is kept."""
+"""Ctrl-C and SIGTERM in the middle of a run: it stops, and what was done is kept."""
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,8 +24,14 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted
         yield running
 
 
-def interrupted(server: ScriptedServer, role: str, home: Path, *more: str) -> Done:
-    """Presses Ctrl-C when the role has been asked and has not answered."""
+def interrupted(
+    server: ScriptedServer,
+    role: str,
+    home: Path,
+    *more: str,
+    sent: Sequence[signal.Signals] = (signal.SIGINT, signal.SIGINT),
+) -> Done:
+    """Sends signals when the role has been asked and has not answered: Ctrl-C twice."""
     arguments = ["run", "look it up", "--db", "runs.db", "--thread", "mine", *more]
     with subprocess.Popen(
         [sys.executable, "-c", CLI, *arguments],
@@ -38,12 +46,39 @@ def interrupted(server: ScriptedServer, role: str, home: Path, *more: str) -> Do
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        for number in sent:
+            process.send_signal(number)
+            time.sleep(0.5)  # two at once would be one
         stdout, stderr = process.communicate(timeout=PATIENCE)
-    return Done(process.returncode, stdout, stderr)
+    first, _, said = stderr.strip().partition("\n")
+    assert first.startswith("Stopping as soon as"), stderr
+    return Done(process.returncode, stdout, said)
 
 
 SLOW = Reply("too late", delay=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+)
+def test_one_signal_stops_at_the_next_border(
+    server: ScriptedServer, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    server.script("planner", replace(plan("Look it up in the book"), delay=3.0))
+    tools = ("--tools", "my_tools.py")
+    done = interrupted(server, "planner", tmp_path, *tools, "--json", sent=[number])
+    assert done.code == code
+    assert "`hansei resume mine --tools my_tools.py --db runs.db` goes on." in one_sentence(
+        done.stderr
+    )
+    told = json.loads(done.stdout)
+    assert (told["status"], told["verified"], told["answer"]) == ("running", False, "")
+    # What was under way has answered, and is kept.
+    assert [step["description"] for step in told["steps"]] == ["Look it up in the book"]
+    assert server.count("executor") == 0
+    data = report(hansei("resume", "mine", *tools, "--db", "runs.db", "--json"))
+    assert data["status"] == "complete"
+    assert server.count("planner") == 1
 
 
 def test_ctrl_c_keeps_what_was_done(server: ScriptedServer, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Verdicts given by hand: the reflector applies them, and asks nobody."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from broken_runs import made, scripted
@@ -11,9 +12,9 @@ from policy_records import PENDING, SKIPPED, VERIFIED, a_step, by_id, tried
 from scripted_model import ScriptedChatModel
 from scripted_server import call_then_say, plan, structured
 
-from hansei import Settings, create_plan_execute_agent
+from hansei import Settings, ThreadBusyError, create_plan_execute_agent
 from hansei.graphs.agent import Agent
-from hansei.graphs.checkpoints import serializer
+from hansei.graphs.checkpoints import open_checkpointer, serializer
 from hansei.policies.edits import merge_steps
 from hansei.policies.errors import UserError
 from hansei.policies.progress import after_edit
@@ -96,6 +97,7 @@ def test_a_field_that_is_none_is_refused() -> None:
 ABOUT: Mapping[str, tuple[AgentState, list[int]]] = {
     "a step": (AgentState(steps=by_id(RULED, BUSY), order=BOTH), [2]),
     "what waits": (AgentState(steps=by_id(DONE, BUSY), verdict=RETRY, order=BOTH), [2]),
+    "what is under way": (AgentState(steps=by_id(BUSY), verdict=RETRY), []),
     "what was judged last": (
         AgentState(steps=by_id(a_step(1, VERIFIED)), reflections=LAST, verdict=RETRY),
         [],
@@ -123,7 +125,7 @@ def test_the_reflector_comes_next(name: str) -> None:
 
 
 def test_a_verdict_about_nothing_is_refused() -> None:
-    with pytest.raises(UserError, match="Nothing was done yet"):
+    with pytest.raises(UserError, match="Nothing was done there yet"):
         rulings(AgentState(verdict=RETRY))
 
 
@@ -246,6 +248,38 @@ def test_a_bad_edit_leaves_everything_as_it_was() -> None:
             agent.update_state(THREAD, bad)
     assert agent.get_state(THREAD) == before
     assert gone_on(agent).status is RunStatus.COMPLETE
+
+
+def test_a_human_has_it_looked_up_again() -> None:
+    looked: list[str] = []
+
+    def look() -> str:
+        looked.append("42")
+        return "42"
+
+    saver = InMemorySaver(serde=serializer())
+    agent = create_plan_execute_agent(looking(), [made(look)], checkpointer=saver)
+    agent.invoke(AgentInput(goal="Look it up"), THREAD)
+    agent.update_state(THREAD, {"steps": {"1": {"verdict": "retry"}}})
+    assert gone_on(agent).status is RunStatus.COMPLETE
+    assert len(looked) == 2
+
+
+@pytest.mark.parametrize("edit", [{"verdict": "pass"}, {"steps": {"1": {"description": "x"}}}])
+def test_before_there_is_a_plan_there_is_nothing_to_judge(edit: dict[str, object]) -> None:
+    agent = halted(looking(), before="planner")
+    with pytest.raises(UserError, match="no plan at that point yet"):
+        agent.update_state(THREAD, edit)
+    assert gone_on(agent).status is RunStatus.COMPLETE
+
+
+def test_a_run_that_goes_on_cannot_be_edited(tmp_path: Path) -> None:
+    with open_checkpointer(tmp_path / "runs.db") as saver:
+        agent = create_plan_execute_agent(looking(), [made(look)], checkpointer=saver)
+        for _ in agent.stream(AgentInput(goal="Look it up"), THREAD):
+            with pytest.raises(ThreadBusyError):
+                agent.update_state(THREAD, {"brief": "another"})
+        agent.update_state(THREAD, {"brief": "another"})
 
 
 def test_a_step_set_back_on_a_run_that_is_over_is_done_again() -> None:

@@ -79,7 +79,14 @@ def test_an_edit_that_leaves_the_status_leaves_the_verdicts(edit: dict[str, obje
 def test_an_edit_may_add_a_step() -> None:
     merged = merge_steps(by_id(RICH), {"2": {"description": "find more", "id": 7}})
     assert merged[2] == Step(id=2, description="find more")
-    assert merge_steps({}, {"1": {"status": "skipped"}})[1].verdicts[-1].attempt == 1
+    skipped: dict[str, object] = {"description": "find more", "status": "skipped"}
+    assert merge_steps({}, {"1": skipped})[1].verdicts[-1].attempt == 1
+
+
+@pytest.mark.parametrize("edit", [{"status": "skipped"}, {"verdict": "RETRY"}, {}])
+def test_a_step_that_is_not_there_needs_a_description(edit: dict[str, object]) -> None:
+    with pytest.raises(UserError, match="There is no step 2; to add it"):
+        merge_steps(by_id(RICH), {"2": edit})
 
 
 @pytest.mark.parametrize(

@@ -1,49 +1,42 @@
-"""The command line: `hansei run`, `resume`, `show`, `why`, `threads` and `model`.
+"""The command line: `hansei run`, `resume` and `fork`, and what looks at threads.
 
 Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhausted, 6 needs a
-human, 7 for the operator (endpoint, key, database), 130 Ctrl-C.
+human, 7 for the operator (endpoint, key, database), 130 Ctrl-C, 143 SIGTERM.
 """
-
-# LangGraph's signature of stream holds types that it does not name.
-# pyright: reportUnknownMemberType=false
 
 import logging
 import os
 import sys
-import time
-from pathlib import Path
 from typing import Annotated
 from uuid import uuid4
 
 import typer
 
-from hansei.assignments import SETTING_NAMES, parse_settings
-from hansei.console import console, print_json, say_plainly
+from hansei.assignments import parse_settings
+from hansei.console import say_plainly
 from hansei.guard import WRONG_USE, guarded
 from hansei.model_commands import model_app
-from hansei.policies.endings import EXIT_CODES
+from hansei.options import (
+    EXIT_HELP,
+    AssignmentsOption,
+    DatabaseOption,
+    JsonOption,
+    ReflectionOption,
+    ThreadArgument,
+    ThreadOption,
+    ToolsOption,
+)
 from hansei.policies.errors import UserError
 from hansei.policies.goals import checked_goal
 from hansei.policies.state import AgentInput
 from hansei.policies.words import RunStatus
-from hansei.report import thread_report
-from hansei.threads import default_database, existing, load_state, old_threads, stored_id
+from hansei.thread_commands import history, show, threads, why
+from hansei.threads import load_state
 
 LOG_LEVEL = "ERROR"
 """Level of the log where HANSEI_LOG names none: the trace tells people what they need."""
 
 logger = logging.getLogger(__name__)
-
-EXIT_HELP = "\n\n".join(
-    (
-        "Exit codes:",
-        "0 complete; 1 unexpected; 2 wrong use;",
-        "3 partial: something failed or nobody vouches for it;",
-        "4 failed: nothing that counts succeeded; 5 exhausted: a budget ended the run;",
-        "6 needs a human; 7 for the operator: endpoint, key, database; 130 Ctrl-C.",
-    )
-)
-"""Shown below the help; blank lines, since the help joins all others."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -52,31 +45,8 @@ app = typer.Typer(
     epilog=EXIT_HELP,
 )
 app.add_typer(model_app, name="model")
-
-
-ThreadOption = Annotated[
-    str | None, typer.Option("--thread", help="Name or UUID of the thread; new when left out.")
-]
-DatabaseOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--db", help="SQLite file with the threads.", show_default=str(default_database())
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
-ToolsOption = Annotated[
-    str, typer.Option(help="shop, module:name or file.py:name; several with commas.")
-]
-ReflectionOption = Annotated[str, typer.Option(help="always, flagged, on_signal, auto or never.")]
-AssignmentsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help=f"Another setting; may be repeated. Names: {SETTING_NAMES}.",
-    ),
-]
+for command in (show, why, history, threads):
+    app.command()(command)
 
 
 def _tell_version(asked: bool) -> None:
@@ -115,20 +85,20 @@ def run(
     """Run one goal and watch it."""
 
     def body() -> int:
-        from hansei.running import watch
+        from hansei.running import Setup, start
 
         settings = parse_settings(reflection, assignments or [])
         text = checked_goal(sys.stdin.read() if goal == "-" else goal)
         name = thread or str(uuid4())
-        given = AgentInput(goal=text)
-        return watch(given, tools=tools, thread=name, db=db, as_json=as_json, settings=settings)
+        setup = Setup(tools=tools, thread=name, db=db, as_json=as_json, settings=settings)
+        return start(setup, AgentInput(goal=text))
 
     guarded(body)
 
 
 @app.command(epilog=EXIT_HELP)
 def resume(
-    thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
+    thread: ThreadArgument,
     tools: ToolsOption = "shop",
     db: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -141,115 +111,56 @@ def resume(
     """Go on with a run that was stopped, with the same tools and settings as before."""
 
     def body() -> int:
-        from hansei.running import watch
+        from hansei.running import Setup, go_on
 
         settings = parse_settings(reflection, assignments or [])
         state = load_state(thread, db)
         if state.status is not RunStatus.RUNNING:
             msg = (
                 f"The run on thread {thread!r} is over ({state.status}); "
-                f"ask anew with hansei run … --thread {thread}."
+                f"ask anew with hansei run … --thread {thread}, or go back to one of its "
+                f"checkpoints with hansei fork {thread}."
             )
             raise UserError(msg)
-        return watch(
-            None,
-            tools=tools,
-            thread=thread,
-            db=db,
-            as_json=as_json,
-            settings=settings,
-            answer=answer,
-        )
+        setup = Setup(tools=tools, thread=thread, db=db, as_json=as_json, settings=settings)
+        return go_on(setup, answer=answer)
 
     guarded(body)
 
 
-@app.command()
-def show(
-    thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
+@app.command(epilog=EXIT_HELP)
+def fork(
+    thread: ThreadArgument,
+    checkpoint: Annotated[
+        str, typer.Argument(help="Its number, or the end of its id, from `hansei history`.")
+    ],
+    tools: ToolsOption = "shop",
     db: DatabaseOption = None,
     as_json: JsonOption = False,
-) -> None:
-    """Show the last run of a thread."""
-
-    def body() -> int:
-        from hansei.report import run_report
-        from hansei.trace import print_ending, print_run
-
-        state = load_state(thread, db)
-        if as_json:
-            print_json(run_report(state, thread=thread))
-            return 0
-        out = console()
-        print_run(out, state)
-        print_ending(out, state, exit_code=EXIT_CODES[state.status], thread=thread)
-        return 0
-
-    guarded(body)
-
-
-@app.command()
-def why(
-    thread: Annotated[str, typer.Argument(help="Name or UUID of the thread.")],
-    step: Annotated[int, typer.Argument(help="Number of the step.")],
-    db: DatabaseOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Explain why a step has the status it has."""
-
-    def body() -> int:
-        from hansei.report import step_report
-        from hansei.trace import print_why
-
-        state = load_state(thread, db)
-        if step not in state.steps:
-            known = ", ".join(str(i) for i in state.in_order) or "none"
-            msg = f"The run has no step {step}; its steps are: {known}."
-            raise UserError(msg)
-        if as_json:
-            print_json(step_report(state.steps[step]))
-        else:
-            print_why(console(), state.steps[step])
-        return 0
-
-    guarded(body)
-
-
-@app.command()
-def threads(
-    db: DatabaseOption = None,
-    as_json: JsonOption = False,
-    delete: Annotated[
-        str | None, typer.Option(metavar="THREAD", help="Delete this thread.")
+    verdict: Annotated[
+        str | None,
+        typer.Option(help="Your own: PASS, RETRY or REPLAN, for what waits or was judged last."),
     ] = None,
-    prune: Annotated[
-        float | None,
-        typer.Option(metavar="DAYS", min=0, help="Delete the threads without a run since then."),
+    step: Annotated[int | None, typer.Option(help="The step that the verdict is about.")] = None,
+    hint: Annotated[str, typer.Option(help="What a RETRY is to do differently.")] = "",
+    why: Annotated[str, typer.Option(help="Why, for the record.")] = "",
+    result: Annotated[
+        str | None, typer.Option(help="The step's result, where you know it better.")
     ] = None,
+    reflection: ReflectionOption = "always",
+    assignments: AssignmentsOption = None,
 ) -> None:
-    """List the threads with their last goals, or delete some."""
+    """Go on from an earlier checkpoint, with another verdict if you like; the old branch stays."""
 
     def body() -> int:
-        from hansei.trace import print_threads
+        from hansei.running import Setup, edit_of
+        from hansei.running import fork as go_back
 
-        with existing(db) as saver:
-            rows = saver.runs.rows()
-            if delete is not None or prune is not None:
-                place = stored_id(saver, delete) if delete else ""
-                chosen = [row for row in rows if row.thread_id == place]
-                if delete is not None and not chosen:
-                    msg = f"There is no thread {delete!r}; `hansei threads` lists those there are."
-                    raise UserError(msg)
-                if prune is not None:
-                    chosen += old_threads(rows, days=prune, now=time.time())
-                for row in chosen:
-                    saver.forget(row.thread_id)
-                say_plainly(f"Deleted {len(chosen)} of {len(rows)} threads.")
-            elif as_json:
-                print_json({"threads": [thread_report(row) for row in rows]})
-            else:
-                print_threads(console(), rows)
-        return 0
+        settings = parse_settings(reflection, assignments or [])
+        edit = edit_of(verdict=verdict, step=step, hint=hint, why=why, result=result)
+        load_state(thread, db)
+        setup = Setup(tools=tools, thread=thread, db=db, as_json=as_json, settings=settings)
+        return go_back(setup, checkpoint, edit=edit)
 
     guarded(body)
 

@@ -4,19 +4,24 @@
 # pyright: reportUnknownMemberType=false
 
 import shlex
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
+from langgraph.errors import GraphDrained
 from langgraph.types import Command
 
 from hansei.console import console, print_json, say_plainly
 from hansei.graphs.agent import THREAD_NAME, Agent
 from hansei.graphs.arguments import checked_tools, undeclared_effects
-from hansei.graphs.checkpoints import open_checkpointer
+from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
 from hansei.graphs.models import chat_model
 from hansei.graphs.plan_execute import create_plan_execute_agent
-from hansei.graphs.run_table import RunRow
-from hansei.interrupt import stops_at_once
+from hansei.history import find_checkpoint, history
+from hansei.interrupt import stops
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.errors import HanseiError, UserError
 from hansei.policies.narrow import as_mapping
@@ -30,89 +35,188 @@ from hansei.tools.loading import load_tools
 from hansei.trace import Trace, print_ending
 
 
-def watch(
-    given: AgentInput | None,
-    *,
-    tools: str,
-    thread: str,
-    db: Path | None,
-    as_json: bool,
-    settings: Settings,
-    answer: str | None = None,
-) -> int:
-    """Run, print what happens and how it ended, and return the exit code.
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """How a command runs an agent.
 
-    Args:
-        given: What is asked; `None`: go on.
+    Attributes:
         tools: Where the tools are, as the command line takes it.
         thread: Name or UUID of the thread.
         db: The database; `None` is the default one.
         as_json: Print one object at the end and nothing else.
         settings: The run's settings.
-        answer: The answer to what the run has stopped to ask.
-
-    Raises:
-        UserError: There is an answer, and nothing was asked.
     """
-    # Before a database is made or a model is loaded for it.
-    loaded = checked_tools(load_tools(tools))
-    if undeclared := undeclared_effects(loaded):
-        # Also where the log is off, since it changes what a run may repeat.
-        say_plainly(undeclared, stderr=True)
-    out = console(quiet=as_json)
-    with open_checkpointer(db or default_database()) as saver:
-        model, critic = chat_model(), chat_model(role="reflector")
-        agent = create_plan_execute_agent(
-            model, loaded, critic=critic, settings=settings, checkpointer=saver
-        )
-        place = stored_id(saver, thread)
-        config: RunnableConfig = {
-            "configurable": {"thread_id": place},
-            "metadata": {THREAD_NAME: thread},
-        }
-        trace = Trace(out)
-        if given is not None and _was_stopped(agent, config, saver.runs.row(place)):
-            told = shlex.join(["hansei", "resume", thread, *(["--db", str(db)] if db else [])])
+
+    tools: str
+    thread: str
+    db: Path | None
+    as_json: bool
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class _Opened:
+    agent: Agent
+    saver: Checkpointer
+    place: str
+    """The thread's id."""
+    config: RunnableConfig
+
+
+def start(setup: Setup, given: AgentInput) -> int:
+    """Run a goal, print what happens and how it ended, and return the exit code."""
+    with _opened(setup) as opened:
+        if _was_stopped(opened):
+            told = shlex.join(["hansei", "resume", setup.thread, *_place(setup.db)])
             say_plainly(
                 f"The last run on this thread was stopped before it ended; `{told}` would have "
                 "gone on with it. What it has changed already may be changed again.",
                 stderr=True,
             )
-        start = given if answer is None else _answered(agent, config, answer)
-        with stops_at_once(_how_to_go_on(thread, db, tools)):
-            for chunk in agent.stream(start, config, stream_mode="updates", durability="sync"):
+        return _watched(setup, opened, given)
+
+
+def go_on(setup: Setup, *, answer: str | None) -> int:
+    """Go on with a run that was stopped, or that has stopped to ask.
+
+    Raises:
+        UserError: There is an answer, and nothing was asked.
+    """
+    with _opened(setup) as opened:
+        if answer is None:
+            return _watched(setup, opened, None)
+        return _watched(setup, opened, _answered(opened, answer))
+
+
+def edit_of(
+    *, verdict: str | None, step: int | None, hint: str, why: str, result: str | None
+) -> dict[str, object]:
+    """What a fork is to change, as `update_state` takes it.
+
+    Raises:
+        UserError: Something is said of a verdict that is not given, or of no step.
+    """
+    if verdict is None and (hint or why):
+        msg = "--hint and --why belong to a verdict; give one with --verdict."
+        raise UserError(msg)
+    if result is not None and step is None:
+        msg = "--result belongs to a step; name it with --step."
+        raise UserError(msg)
+    if step is not None and verdict is None and result is None:
+        msg = "--step alone changes nothing; give a --verdict or a --result for it."
+        raise UserError(msg)
+    ruling = {"verdict": verdict, "suggestion": hint, "analysis": why} if verdict else None
+    if step is None:
+        return {"verdict": ruling} if ruling else {}
+    fields: dict[str, object] = {"verdict": ruling} if ruling else {}
+    return {"steps": {step: fields | ({"result": result} if result is not None else {})}}
+
+
+def fork(setup: Setup, checkpoint: str, *, edit: Mapping[str, object]) -> int:
+    """Go on from an earlier checkpoint, on a branch of its own.
+
+    Args:
+        setup: How to run.
+        checkpoint: Its number or its id, or the end of it, from `hansei history`.
+        edit: What to change there first, as `update_state` takes it; empty: nothing.
+
+    Raises:
+        UserError: There is no such checkpoint, the edit makes no sense there, or nothing is left
+            to be done.
+    """
+    with _opened(setup) as opened:
+        agent, config = opened.agent, opened.config
+        found = find_checkpoint(history(agent, config), checkpoint)
+        if not edit and not found.next:
+            msg = (
+                f"Checkpoint {checkpoint} is the end of a run, so nothing is left to be done; "
+                "give a verdict with --verdict, or take an earlier one."
+            )
+            raise UserError(msg)
+        branch = agent.update_state(found.config, dict(edit)) if edit else found.config
+        return _watched(setup, opened, None, at=branch)
+
+
+@contextmanager
+def _opened(setup: Setup) -> Generator[_Opened]:
+    # Before a database is made or a model is loaded for it.
+    loaded = checked_tools(load_tools(setup.tools))
+    if undeclared := undeclared_effects(loaded):
+        # Also where the log is off, since it changes what a run may repeat.
+        say_plainly(undeclared, stderr=True)
+    with open_checkpointer(setup.db or default_database()) as saver:
+        model, critic = chat_model(), chat_model(role="reflector")
+        agent = create_plan_execute_agent(
+            model, loaded, critic=critic, settings=setup.settings, checkpointer=saver
+        )
+        place = stored_id(saver, setup.thread)
+        config: RunnableConfig = {
+            "configurable": {"thread_id": place},
+            "metadata": {THREAD_NAME: setup.thread},
+        }
+        yield _Opened(agent, saver, place, config)
+
+
+def _watched(
+    setup: Setup,
+    opened: _Opened,
+    given: AgentInput | Command[object] | None,
+    *,
+    at: RunnableConfig | None = None,
+) -> int:
+    """Run, print what happens and how it ended, and return the exit code."""
+    agent, config = opened.agent, opened.config
+    out = console(quiet=setup.as_json)
+    trace = Trace(out)
+    place = config if at is None else merge_configs(at, {"metadata": {THREAD_NAME: setup.thread}})
+    told = _how_to_go_on(setup)
+    with stops(told) as stopper:
+        drained = False
+        try:
+            for chunk in agent.stream(
+                given, place, stream_mode="updates", durability="sync", control=stopper.control
+            ):
                 trace.update(as_mapping(chunk))
-        state = _state(agent, config)
+        except GraphDrained:
+            drained = True
+    state = _state(agent, config)
     if state is None:
         msg = "The run left no state, which must not happen."
         raise HanseiError(msg)
-    code = EXIT_CODES[state.status]
-    if as_json:
-        print_json(run_report(state, thread=thread))
-    else:
-        print_ending(out, state, exit_code=code, thread=thread)
+    code = stopper.code if drained else EXIT_CODES[state.status]
+    if drained:
+        say_plainly(told, stderr=True)
+    if setup.as_json:
+        print_json(run_report(state, thread=setup.thread))
+    elif not drained:
+        print_ending(out, state, exit_code=code, thread=setup.thread)
     return code
 
 
-def _was_stopped(agent: Agent, config: RunnableConfig, row: RunRow | None) -> bool:
-    values = as_mapping(agent.get_state(config).values)
+def _was_stopped(opened: _Opened) -> bool:
+    row = opened.saver.runs.row(opened.place)
+    values = as_mapping(opened.agent.get_state(opened.config).values)
     open_run = values.get("status") is RunStatus.RUNNING and bool(values.get("run_id"))
     return open_run and (row is None or not row.under_way)
 
 
-def _answered(agent: Agent, config: RunnableConfig, answer: str) -> Command[object]:
+def _answered(opened: _Opened, answer: str) -> Command[object]:
     """The answer to the first question that is open; others are asked after it."""
-    asked = agent.get_state(config).interrupts
+    asked = opened.agent.get_state(opened.config).interrupts
     if not asked:
         msg = "The run has not stopped to ask anything; leave --answer out."
         raise UserError(msg)
     return Command(resume={asked[0].id: answer})
 
 
-def _how_to_go_on(thread: str, db: Path | None, tools: str) -> str:
-    place = ["--db", str(db)] if db else []
-    show = shlex.join(["hansei", "show", thread, *place])
-    resume = shlex.join(["hansei", "resume", thread, "--tools", tools, *place])
+def _place(db: Path | None) -> list[str]:
+    return ["--db", str(db)] if db else []
+
+
+def _how_to_go_on(setup: Setup) -> str:
+    place = _place(setup.db)
+    show = shlex.join(["hansei", "show", setup.thread, *place])
+    resume = shlex.join(["hansei", "resume", setup.thread, "--tools", setup.tools, *place])
     return f"Stopped; `{show}` shows what was done, `{resume}` goes on."
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from langchain_core.runnables import RunnableConfig
@@ -12,6 +13,9 @@ from hansei.graphs.run_table import RunRow
 from hansei.policies.errors import UserError
 from hansei.policies.state import AgentState
 from hansei.policies.words import RunStatus
+
+if TYPE_CHECKING:  # the graph is only loaded by the commands that need it
+    from hansei.history import Moment
 
 
 def default_database() -> Path:
@@ -38,12 +42,32 @@ def stored_id(saver: Checkpointer, name: str) -> str:
     return name if saver.get_tuple(itself) is not None else thread_id(name)
 
 
-def load_state(thread: str, db: Path | None) -> AgentState:
+def load_history(thread: str, db: Path | None) -> list["Moment"]:
+    """The checkpoints of a thread, the oldest first, read without a model."""
+    from hansei.graphs.plan_execute import reading_agent
+    from hansei.history import history
+
+    with existing(db) as saver:
+        place: RunnableConfig = {"configurable": {"thread_id": stored_id(saver, thread)}}
+        return history(reading_agent(saver), place)
+
+
+def load_state(thread: str, db: Path | None, *, checkpoint: str | None = None) -> AgentState:
     """The state of a thread, read without a model.
 
+    Args:
+        thread: Name or UUID of the thread.
+        db: The database; `None` is the default one.
+        checkpoint: Number or id of a checkpoint; `None` is the newest.
+
     Raises:
-        UserError: There is no such thread.
+        UserError: There is no such thread, or no such checkpoint on it.
     """
+    if checkpoint is not None:
+        from hansei.history import find_checkpoint
+
+        load_state(thread, db)
+        return find_checkpoint(load_history(thread, db), checkpoint).state
     path = db or default_database()
     with existing(db) as saver:
         place = stored_id(saver, thread)

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from hansei.graphs.run_table import RunRow
+from hansei.history import Moment, last_verdict, told_steps
 from hansei.policies.answers import unreviewed_note
 from hansei.policies.lint import is_small_talk
 from hansei.policies.narrow import as_list, as_mapping
@@ -234,6 +235,25 @@ def print_threads(console: Console, rows: Sequence[RunRow]) -> None:
         now = "under way" if row.under_way else _short(row.note)
         table.add_row(
             escape(row.name or row.thread_id), escape(_short(row.goal)), since, escape(now)
+        )
+    console.print(table)
+
+
+def print_history(console: Console, moments: Sequence[Moment]) -> None:
+    """Print the checkpoints of a thread as a table, the oldest first."""
+    table = Table(show_lines=False)
+    for name in ("no", "from", "checkpoint", "then comes", "steps", "last verdict"):
+        table.add_column(name)
+    for moment in moments:
+        comes = ", ".join(dict.fromkeys(moment.next)) or moment.state.status.value
+        made = {"update": " (edited)", "fork": " (fork)"}.get(moment.source, "")
+        table.add_row(
+            str(moment.number),
+            f"{moment.parent or '-'}{made}",
+            f"…{moment.id[-12:]}",
+            comes,
+            escape(told_steps(moment.state)),
+            escape(last_verdict(moment.state)),
         )
     console.print(table)
 

@@ -1,0 +1,46 @@
+"""Options and arguments that several commands take."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hansei.assignments import SETTING_NAMES
+from hansei.threads import default_database
+
+EXIT_HELP = "\n\n".join(
+    (
+        "Exit codes:",
+        "0 complete; 1 unexpected; 2 wrong use;",
+        "3 partial: something failed or nobody vouches for it;",
+        "4 failed: nothing that counts succeeded; 5 exhausted: a budget ended the run;",
+        "6 needs a human; 7 for the operator: endpoint, key, database; 130 Ctrl-C; 143 SIGTERM.",
+    )
+)
+"""Shown below the help; blank lines, since the help joins all others."""
+
+ThreadOption = Annotated[
+    str | None, typer.Option("--thread", help="Name or UUID of the thread; new when left out.")
+]
+DatabaseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--db", help="SQLite file with the threads.", show_default=str(default_database())
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+ToolsOption = Annotated[
+    str, typer.Option(help="shop, module:name or file.py:name; several with commas.")
+]
+ReflectionOption = Annotated[str, typer.Option(help="always, flagged, on_signal, auto or never.")]
+AssignmentsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help=f"Another setting; may be repeated. Names: {SETTING_NAMES}.",
+    ),
+]
+
+ThreadArgument = Annotated[str, typer.Argument(help="Name or UUID of the thread.")]
