@@ -22,7 +22,7 @@ THREAD_NAME = "thread_name"
 EDITED_AS = "reflector"
 """The node in whose name every edit of a run's state is made."""
 
-_WORKING = frozenset({"planner", "executor", "tools", "replanner", "synthesizer"})
+_WORKING = frozenset({"planner", "approval", "executor", "tools", "replanner", "synthesizer"})
 
 Base = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
 

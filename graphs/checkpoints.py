@@ -39,6 +39,8 @@ SAVED_TYPES: tuple[type, ...] = (
     records.ConditionAnswer,
     records.VerdictRecord,
     records.Ruling,
+    records.Gates,
+    records.Waiting,
     records.Step,
     records.Reflection,
     records.Condition,

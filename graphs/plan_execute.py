@@ -57,6 +57,11 @@ _PLANNED: dict[Hashable, str] = {
     "steps to run": "executor",
     "nothing to run": "synthesizer",
     "answered at once": END,
+    "leave is asked for": "approval",
+}
+_ALLOWED: dict[Hashable, str] = {
+    "steps allowed": "executor",
+    "nothing allowed": "synthesizer",
 }
 _JUDGED: dict[Hashable, str] = {
     "RETRY, or PASS with steps left": "executor",
@@ -65,10 +70,12 @@ _JUDGED: dict[Hashable, str] = {
     "answer settled": END,
     # Only where somebody has given a verdict by hand, or edited what waits for one.
     "edited by hand": "reflector",
+    "edited before leave is given": "approval",
 }
 _REPLANNED: dict[Hashable, str] = {
     "new steps": "executor",
     "given up": "synthesizer",
+    "leave is asked for": "approval",
 }
 
 
@@ -159,7 +166,13 @@ def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentS
     graph.add_node("synthesizer", bodies.synthesizer(kit))
     graph.add_edge(START, "begin")
     graph.add_edge("begin", "planner")
-    for name, edges in (("planner", _PLANNED), ("reflector", _JUDGED), ("replanner", _REPLANNED)):
+    graph.add_node("approval", bodies.approval(kit))
+    for name, edges in (
+        ("planner", _PLANNED),
+        ("approval", _ALLOWED),
+        ("reflector", _JUDGED),
+        ("replanner", _REPLANNED),
+    ):
         graph.add_conditional_edges(name, _router(edges, kit.settings), edges)
     graph.add_edge("synthesizer", "reflector")
     return graph

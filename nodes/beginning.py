@@ -11,7 +11,9 @@ from langgraph.types import Overwrite
 
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit
-from hansei.policies.records import RoleUsage, Step
+from hansei.policies.approvals import gated, unknown_gates
+from hansei.policies.errors import UserError
+from hansei.policies.records import Gates, RoleUsage, Step
 from hansei.policies.settings import Settings
 from hansei.policies.state import STATE_VERSION, AgentState
 from hansei.policies.words import AnswerStatus, RunStatus
@@ -20,9 +22,23 @@ Update = dict[str, object]
 
 
 def begin(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
-    """The channels of a run, as new; goal and messages stay."""
-    del state, kit, settings
+    """The channels of a run, as new; goal and messages stay.
+
+    Raises:
+        UserError: Calls of a tool are to wait for leave, and there is no such tool.
+    """
+    del state
     yield from ()
+    tools = frozenset(kit.tools)
+    if unknown := unknown_gates(settings, tools):
+        known = ", ".join(kit.tools) or "none"
+        msg = f"approve_tools names {', '.join(unknown)}, and the tools are: {known}."
+        raise UserError(msg)
+    gates = Gates(
+        plan=settings.approve_plan,
+        replans=settings.approve_replans,
+        tools=gated(settings, tools=tools, effects=kit.effects),
+    )
     return {
         "state_version": STATE_VERSION,
         "run_id": str(uuid4()),
@@ -33,6 +49,9 @@ def begin(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         "steps": Overwrite(dict[int, Step]()),
         "order": list[int](),
         "dispatch": list[int](),
+        "gates": gates,
+        "waiting": None,
+        "verdict": None,
         "replan_due": list[int](),
         "replans": 0,
         "reflections": Overwrite(list[object]()),

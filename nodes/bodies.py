@@ -10,6 +10,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from langgraph.types import Command, Send
 
+from hansei.nodes.approval import approve
 from hansei.nodes.beginning import begin
 from hansei.nodes.effects import Body, Remember, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
@@ -106,6 +107,11 @@ def planner(kit: Kit) -> RunnableLambda[AgentState, Update]:
     return state_node(plan, kit)
 
 
+def approval(kit: Kit) -> RunnableLambda[AgentState, Update]:
+    """A human's leave for what was planned."""
+    return state_node(approve, kit)
+
+
 def executor(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
     """One model call on one step."""
     return task_node(execute, kit)
@@ -155,6 +161,7 @@ def tasks(state: AgentState, steps: Sequence[Step]) -> list[Send]:
                 language=state.language,
                 run_id=state.run_id,
                 started_at=state.started_at,
+                gated=state.gates.tools,
                 spent=spent,
             ),
         )

@@ -6,7 +6,7 @@ calls and threads, `adrive` with awaits; nothing else differs between the two.
 """
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
@@ -102,14 +102,28 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
+class AskHuman:
+    """Stop the run until a human has answered. What the node did before is done again then."""
+
+    question: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class HumanReply:
+    """What a human has answered: anything."""
+
+    answer: object
+
+
+@dataclass(frozen=True, slots=True)
 class Parallel:
     """Bodies that do not need each other; each keeps its own result."""
 
     bodies: Sequence["Body[None]"]
 
 
-Request = ModelCall | RunTool | Remember | Recall | Parallel
-Reply = ModelReply | ToolReply | str | bool | None
+Request = ModelCall | RunTool | Remember | Recall | AskHuman | Parallel
+Reply = ModelReply | ToolReply | HumanReply | str | bool | None
 Body = Generator[Request, Reply, R]
 
 
@@ -148,6 +162,10 @@ class Session(Protocol):
         """Read a text back."""
         ...
 
+    def ask_human(self, item: AskHuman) -> HumanReply:
+        """Stop for an answer, or give the one that was sent."""
+        ...
+
 
 def ask_model(call: ModelCall) -> Body[ModelReply]:
     """Yield a model call and return its reply, typed."""
@@ -177,6 +195,14 @@ def ask_recall(key: str, *, shelf: Shelf = "outputs") -> Body[str | None]:
     if reply is None or isinstance(reply, str):
         return reply
     raise TypeError(type(reply))
+
+
+def ask_human(question: Mapping[str, JsonValue]) -> Body[object]:
+    """Ask a human, and return the answer."""
+    reply = yield AskHuman(question)
+    if not isinstance(reply, HumanReply):
+        raise TypeError(type(reply))
+    return reply.answer
 
 
 def side_by_side(bodies: Sequence[Body[R]]) -> Body[list[R]]:
@@ -212,6 +238,8 @@ def drive(body: Body[R], session: Session) -> R:
                 reply = session.remember(request)
             case Recall():
                 reply = session.recall(request)
+            case AskHuman():
+                reply = session.ask_human(request)
             case Parallel(bodies):
                 with ContextThreadPoolExecutor(max_workers=len(bodies)) as pool:
                     list(pool.map(_driver(session), bodies))
@@ -243,6 +271,8 @@ async def adrive(body: Body[R], session: Session) -> R:
                 reply = await session.aremember(request)
             case Recall():
                 reply = await session.arecall(request)
+            case AskHuman():
+                reply = session.ask_human(request)
             case Parallel(bodies):
                 await asyncio.gather(*(adrive(b, session) for b in bodies))
                 reply = None

@@ -13,9 +13,12 @@ from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.store.base import BaseStore
+from langgraph.types import interrupt
 from pydantic import JsonValue
 
 from hansei.nodes.effects import (
+    AskHuman,
+    HumanReply,
     ModelCall,
     ModelReply,
     Recall,
@@ -191,6 +194,11 @@ class NodeSession:
             return None
         found = await self.store.aget(self._shelf(item.shelf), item.key)
         return None if found is None else str(found.value["text"])
+
+    def ask_human(self, item: AskHuman) -> HumanReply:
+        """Stop for an answer, or give the one that was sent."""
+        answer: object = interrupt(dict(item.question))
+        return HumanReply(answer)
 
     def _shelf(self, shelf: Shelf) -> tuple[str, ...]:
         return (*SHELVES[shelf], self.run_id or "-")

@@ -1,5 +1,6 @@
 """The planner: from a goal to steps, linted before the first of them runs."""
 
+import time
 from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
@@ -20,7 +21,8 @@ from hansei.policies.language import asked_language
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
 from hansei.policies.phrases import say
 from hansei.policies.planning import cut_steps, number_steps
-from hansei.policies.progress import advance
+from hansei.policies.progress import Move, advance
+from hansei.policies.records import Waiting
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentState
 from hansei.policies.words import AcceptedReason, AnswerStatus, Language, RunStatus
@@ -112,7 +114,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         msg = f"The planner's model failed: {reply.failure}. {reply.advice}."
         raise EndpointError(msg)
     question, asked = _question(state, goal, asked)
-    decided = _decide(reply, goal, context, settings)
+    decided = _decide(reply, goal, context, settings, held=state.gates.plan)
     answer = decided.get("answer")
     told = [AIMessage(content=answer)] if isinstance(answer, str) else []
     return {
@@ -126,7 +128,9 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     }
 
 
-def _decide(reply: Asked[PlanDraft], goal: str, context: LintContext, settings: Settings) -> Update:
+def _decide(
+    reply: Asked[PlanDraft], goal: str, context: LintContext, settings: Settings, *, held: bool
+) -> Update:
     language = context.language
     if reply.refused:
         return {"exhausted": budget_told(reply.refused, language)}
@@ -142,22 +146,31 @@ def _decide(reply: Asked[PlanDraft], goal: str, context: LintContext, settings: 
         return _failed(say("planner_unreadable", language, reason=linted), language)
     if not linted.steps:
         return _direct([draft.answer.strip(), say("direct", language)])
-    return _planned(draft, linted, goal, settings, language)
+    return _planned(draft, linted, goal, settings, language, held=held)
 
 
 def _planned(
-    draft: PlanDraft, linted: Linted, goal: str, settings: Settings, language: Language
+    draft: PlanDraft,
+    linted: Linted,
+    goal: str,
+    settings: Settings,
+    language: Language,
+    *,
+    held: bool,
 ) -> Update:
     steps, ids = number_steps(linted.steps, first=1)
     rest = cut_steps(linted.cut, first=len(steps) + 1, limit=settings.max_steps, language=language)
     conditions = merge_conditions(goal, linted.conditions, ids) if settings.conditions else []
     by_id = {step.id: step for step in [*steps, *rest]}
     order = list(by_id)
-    move = advance(by_id, order, settings)
+    # Until a human has given leave nothing begins.
+    move = Move() if held else advance(by_id, order, settings)
+    waiting = Waiting(kind="plan", steps=[s.id for s in steps], since=time.time())
     return {
         "steps": Overwrite({**by_id, **move.steps}),
         "order": order,
         "dispatch": move.dispatch,
+        "waiting": waiting if held else None,
         "conditions": bind_conditions(conditions, steps),
         "brief": draft.brief.strip(),
         "notes": linted.notes,

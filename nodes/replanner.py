@@ -1,5 +1,6 @@
 """The replanner: what takes the place of the steps that failed."""
 
+import time
 from collections.abc import Sequence
 
 from pydantic import JsonValue
@@ -15,8 +16,8 @@ from hansei.policies.endings import done
 from hansei.policies.fencing import plain
 from hansei.policies.lint import LintContext, Linted, correct, lint, working_steps
 from hansei.policies.planning import apply_replan, cut_steps, sift, waiting
-from hansei.policies.progress import advance, due
-from hansei.policies.records import Step
+from hansei.policies.progress import Move, advance, due
+from hansei.policies.records import Step, Waiting
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
 
@@ -130,7 +131,11 @@ def _apply(
     )
     new = {**replanned.steps, **{step.id: step for step in rest}}
     order = [*state.in_order, *replanned.new, *(step.id for step in rest)]
-    move = advance({**state.steps, **new}, order, settings, stopped=bool(exhausted))
+    held = bool(replanned.new) and state.gates.replans and not exhausted
+    move = Move()
+    if not held:
+        move = advance({**state.steps, **new}, order, settings, stopped=bool(exhausted))
+    asked = Waiting(kind="replan", steps=list(replanned.new), since=time.time())
     notes = [
         *state.notes,
         *linted.notes,
@@ -142,6 +147,7 @@ def _apply(
         "steps": {**new, **move.steps},
         "order": order,
         "dispatch": move.dispatch,
+        "waiting": asked if held else None,
         "replan_due": [],
         "exhausted": exhausted or state.exhausted,
         "notes": notes,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
+from hansei.nodes.approval import approved_calls
 from hansei.nodes.effects import (
     Body,
     RequestedCall,
@@ -74,7 +75,10 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     earlier = [c for c in calls_of(step) if c.outcome is not None]
     # A human who wants a step done again wants it looked up again, not told again.
     anew = bool(step.verdicts) and step.verdicts[-1].source is VerdictSource.HUMAN
-    earlier_lookups = [c for c in attempt.calls if c.outcome is not None] if anew else earlier
+    earlier_lookups = earlier
+    if anew:
+        earlier_lookups = [c for c in attempt.calls if c.outcome is not None]
+        earlier = [c for c in earlier if c.outcome is not OutcomeStatus.DECLINED]
     sources = (yield from _sources(task)) if settings.provenance else None
     done: dict[int, ToolCall] = {}
     todo: list[int] = []
@@ -92,7 +96,10 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
             continue
         else:
             todo.append(i)
-    reads = [i for i in todo if current.calls[i].name not in kit.effects]
+    task, declined = yield from approved_calls(todo, task, kit)
+    step, attempt, current = task.step, task.step.last_attempt, task.step.last_attempt.rounds[-1]
+    done |= declined
+    reads = [i for i in todo if i not in done and current.calls[i].name not in kit.effects]
     results = yield from side_by_side([_run(i, task, kit) for i in reads])
     done |= dict(zip(reads, results, strict=True))
     done |= yield from _one_by_one([i for i in todo if i not in done], task, kit)

@@ -14,6 +14,7 @@ _BAD = {
     OutcomeStatus.SHELL: "shell",
     OutcomeStatus.EMPTY: "empty",
     OutcomeStatus.REFUSED: "refused",
+    OutcomeStatus.DECLINED: "rejected_because",
     OutcomeStatus.UNKNOWN: "fault_unknown",
 }
 """Outcomes that are not a result, and the phrase that says so."""
@@ -37,6 +38,10 @@ def call_finding(step: Step, language: Language) -> Finding | None:
     unhealed = _unhealed(rounds, step.description)
     if not unhealed:
         return None
+    declined = [call for _, call in unhealed if call.outcome is OutcomeStatus.DECLINED]
+    if declined:
+        # Nothing that was got elsewhere makes up for what a human did not allow.
+        return _veto(FindingKind.VETO_REPLAN, declined[-1].reason, "")
     # The last of those that nothing else made up for, else the last.
     bare = [(i, c) for i, c in unhealed if not _later_success(rounds, i, c.name)]
     _, call = (bare or unhealed)[-1]

@@ -82,6 +82,7 @@ def allowed_by(schema: Mapping[object, object]) -> str:
         "number": "a number",
         "boolean": "True or False",
         "string": "text",
+        "array": "a list",
         "null": "None",
     }
     kind = kinds.get(str(schema.get("type")), "")

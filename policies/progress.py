@@ -11,7 +11,7 @@ from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
 from hansei.policies.words import AnswerStatus, RunStatus, StepStatus
 
-Next = Literal["executor", "replanner", "synthesizer", "end", "wait"]
+Next = Literal["executor", "approval", "replanner", "synthesizer", "end", "wait"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,8 @@ def after_edit(state: AgentState, settings: Settings) -> Resumed:
     if state.status is not RunStatus.RUNNING:
         return Resumed()
     flying = [state.steps[i] for i in state.in_order if i in begun]
+    if state.waiting is not None:
+        return Resumed()
     if state.exhausted or state.needs_human:
         return Resumed(flying)
     chosen = choose(
@@ -120,6 +122,8 @@ def next_node(state: AgentState) -> Next:
     """Where a run goes from planner, reflector and replanner: a pure function of the state."""
     if state.status is not RunStatus.RUNNING:
         return "end"
+    if state.waiting is not None:
+        return "approval"
     if state.dispatch:
         return "executor"
     if in_flight(state.steps):

@@ -209,7 +209,7 @@ def standing_calls(step: Step) -> list[ToolCall]:
 
 
 def _was_made(call: ToolCall) -> bool:
-    return call.outcome is not OutcomeStatus.REFUSED
+    return call.outcome not in {OutcomeStatus.REFUSED, OutcomeStatus.DECLINED}
 
 
 def given_up(step: Step, steps: Mapping[int, Step]) -> list[Step]:

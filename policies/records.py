@@ -5,7 +5,7 @@ values, so that a checkpoint restores it and Studio can edit it.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -43,6 +43,9 @@ class ToolCall(Record):
     raised: bool = Field(default=False, description="the tool raised instead of answering")
     changes: bool = Field(default=False, description="its tool changes something in the world")
     from_record: bool = Field(default=False, description="answered from an earlier identical call")
+    decision: str = Field(
+        default="", description="what a human who was asked said: approve, edit or reject"
+    )
 
 
 class Round(Record):
@@ -174,6 +177,22 @@ class Step(Record):
     def last_attempt(self) -> Attempt:
         """The attempt under way or just finished; an empty one before the first."""
         return self.attempts[-1] if self.attempts else Attempt()
+
+
+class Gates(Record):
+    """What a run asks a human's leave for. It is kept, so that a resume cannot forget it."""
+
+    plan: bool = False
+    replans: bool = False
+    tools: list[str] = Field(default_factory=list[str])
+
+
+class Waiting(Record):
+    """A plan or a replan that waits for a human's leave."""
+
+    kind: Literal["plan", "replan"] = "plan"
+    steps: list[int] = Field(default_factory=list[int])
+    since: float = Field(default=0.0, description="seconds since the epoch")
 
 
 class Reflection(Record):

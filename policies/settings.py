@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from hansei.policies.plain_model import PlainModel
 
@@ -14,6 +14,13 @@ RetryMode = Literal["fresh", "repair", "resample"]
 
 Count = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[int, Field(strict=True, ge=1)]
+
+
+def _names(value: object) -> object:
+    """Names as the command line gives them, with commas between them."""
+    if isinstance(value, str):
+        return tuple(name.strip() for name in value.split(",") if name.strip())
+    return value
 
 
 class Settings(PlainModel):
@@ -58,6 +65,18 @@ class Settings(PlainModel):
             "What a retry is shown. Fresh is the default because small models repeat a "
             "failed text that they are shown (arXiv 2607.26117)."
         ),
+    )
+    approve_plan: bool = Field(
+        default=False, description="The plan waits for a human's leave before its first step."
+    )
+    approve_replans: bool = Field(
+        default=False, description="What takes the place of failed steps waits for it as well."
+    )
+    approve_effects: bool = Field(
+        default=False, description="So does each call of a tool that changes something."
+    )
+    approve_tools: Annotated[tuple[str, ...] | None, BeforeValidator(_names)] = Field(
+        default=None, description='So do the calls of these tools, by name; "*" is all of them.'
     )
     token_budget: Positive | None = Field(default=None, description="Tokens of one run.")
     call_budget: Count | None = Field(default=None, description="Model calls of one run.")

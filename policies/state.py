@@ -13,11 +13,13 @@ from hansei.policies.plain_model import PlainModel
 from hansei.policies.records import (
     AnswerAttempt,
     Condition,
+    Gates,
     Reflection,
     RoleUsage,
     Ruling,
     Step,
     ToolCall,
+    Waiting,
     read_ruling,
 )
 from hansei.policies.words import (
@@ -83,6 +85,8 @@ class AgentState(PlainModel):
     dispatch: list[int] = Field(
         default_factory=list[int], description="steps that the next edge hands to the executor"
     )
+    gates: Gates = Field(default_factory=Gates, description="what a human is asked for")
+    waiting: Waiting | None = Field(default=None, description="what waits for a human's leave")
     replan_due: list[int] = Field(
         default_factory=list[int], description="failed steps that wait for the replanner"
     )
@@ -151,4 +155,7 @@ class StepTask(BaseModel):
     language: Language = "en"
     run_id: str = ""
     started_at: float = 0.0
+    gated: list[str] = Field(
+        default_factory=list[str], description="tools whose calls wait for a human's leave"
+    )
     spent: Spent = Field(default_factory=Spent)

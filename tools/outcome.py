@@ -44,6 +44,8 @@ class OutcomeStatus(StrEnum):
     """Well-formed, but it only says that the data is still on its way."""
     REFUSED = "refused"
     """The call was not made; set by whoever refused it, never read from an output."""
+    DECLINED = "declined"
+    """A human who was asked did not allow it, so it was not made."""
     UNKNOWN = "unknown"
     """It began before a crash, and nobody knows whether it went through; set by the journal."""
 

@@ -227,6 +227,8 @@ def _state(agent: Agent, config: RunnableConfig) -> AgentState | None:
     if state is None or not found.interrupts:
         return state
     # A tool or a node has stopped to ask somebody, and the run waits.
-    question = say("waits", state.language, question=str(found.interrupts[0].value))
+    asked: object = found.interrupts[0].value
+    told = as_mapping(asked).get("question") or asked
+    question = say("waits", state.language, question=str(told))
     waiting = {"status": RunStatus.NEEDS_HUMAN, "reason": question, "answer": question}
     return state.model_copy(update=waiting)

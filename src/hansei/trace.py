@@ -47,6 +47,7 @@ _RETURNED: Mapping[OutcomeStatus, str] = {
     OutcomeStatus.NOT_FOUND: "returned (not found)",
     OutcomeStatus.ERROR: "returned (error)",
     OutcomeStatus.REFUSED: "refused",
+    OutcomeStatus.DECLINED: "not allowed by a human",
     OutcomeStatus.UNKNOWN: "returned nothing: it may or may not have gone through",
 }
 """What a call did, as a verb: the bare name of an outcome reads like a label of something else."""
