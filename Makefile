@@ -63,7 +63,7 @@ bench: $(CORE) ## Measure honesty with and without reflection (BENCH_ARGS="...")
 lock: $(BIN)/python ## Write the lock files anew (LOCK_ARGS=--upgrade for newer versions)
 	@$(if $(UV),:,test -x $(VENV)/lock/bin/uv || { $(BIN)/python -m venv $(VENV)/lock && \
 		$(VENV)/lock/bin/python -m pip install --quiet uv; })
-	$(compile) pyproject.toml --group dev --output-file requirements.lock $(LOCK_ARGS)
+	$(compile) pyproject.toml --extra postgres --group dev --output-file requirements.lock $(LOCK_ARGS)
 	@$(BIN)/python -c "$$LOCAL_EXTRA" > $(VENV)/local.in
 	$(compile) $(VENV)/local.in -c requirements.lock --output-file requirements-local.lock $(LOCK_ARGS)
 	@! grep -n -e '://' -e ' @ ' -e '^-' requirements.lock requirements-local.lock || \

@@ -5,18 +5,21 @@ without a word. A row is written before anything else of a run, so that one that
 killed before its first checkpoint leaves a trace too.
 """
 
-import os
-import socket
-import sqlite3
+import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import uuid4
 
-from hansei.policies.errors import UserError
+from hansei.graphs.run_owner import is_gone, is_here, this_process
+from hansei.graphs.state_mark import check_version
+from hansei.graphs.tables import Row, Tables, Value
+from hansei.policies.errors import OperatorError, UserError
+
+logger = logging.getLogger(__name__)
 
 LEASE = 15.0
 """Seconds after which a run that says nothing counts as gone, where nobody can look whether its
@@ -27,8 +30,8 @@ CREATE TABLE IF NOT EXISTS hansei_runs (
     thread_id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
     goal TEXT NOT NULL,
-    accepted_at REAL NOT NULL,
-    expires_at REAL NOT NULL,
+    accepted_at DOUBLE PRECISION NOT NULL,
+    expires_at DOUBLE PRECISION NOT NULL,
     note TEXT NOT NULL DEFAULT '',
     name TEXT NOT NULL DEFAULT ''
 )
@@ -41,12 +44,23 @@ INSERT INTO hansei_runs (thread_id, owner, goal, accepted_at, expires_at, name)
 VALUES (:thread, :owner, :goal, :now, :until, :name)
 ON CONFLICT (thread_id) DO UPDATE SET
     owner = excluded.owner,
-    goal = CASE WHEN excluded.goal = '' THEN goal ELSE excluded.goal END,
+    goal = CASE WHEN excluded.goal = '' THEN hansei_runs.goal ELSE excluded.goal END,
     accepted_at = excluded.accepted_at,
     expires_at = excluded.expires_at,
     note = '',
-    name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END
-WHERE (expires_at <= :now AND owner <> :alive) OR expires_at = 0 OR owner = :dead
+    name = CASE WHEN excluded.name = '' THEN hansei_runs.name ELSE excluded.name END
+WHERE (hansei_runs.expires_at <= :now AND hansei_runs.owner <> :alive)
+    OR hansei_runs.expires_at = 0 OR hansei_runs.owner = :dead
+"""
+
+_ROWS = """
+SELECT thread_id, owner, goal, accepted_at, expires_at, note, name
+FROM hansei_runs ORDER BY accepted_at DESC
+"""
+
+_WITHOUT_ROW = """
+SELECT DISTINCT thread_id FROM checkpoints
+WHERE checkpoint_ns = '' AND thread_id NOT IN (SELECT thread_id FROM hansei_runs) AND
 """
 
 
@@ -69,29 +83,38 @@ class RunRow:
     """What ended the run, where it broke off with an exception."""
     name: str = ""
     """What the user calls the thread, where it is not its UUID."""
+    read_at: float = 0.0
+    """Seconds since the epoch, by the database's clock."""
 
     @property
     def under_way(self) -> bool:
         """Whether somebody is working on it."""
-        if self.expires_at == 0 or _is_gone(self.owner):
+        if self.expires_at == 0 or is_gone(self.owner):
             return False
-        return self.expires_at > time.time() or _is_here(self.owner)
+        return self.expires_at > self.read_at or is_here(self.owner)
 
 
 class RunTable:
-    """The rows of one database. Its connection belongs to it alone."""
+    """The rows of one database."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Take over a connection that may be used from any thread, and make the table."""
-        self._connection = connection
+    def __init__(self, tables: Tables, *, place: str = "") -> None:
+        """Make the table where there is none.
+
+        Args:
+            tables: The database.
+            place: What messages call it, where it is marked with the version of its states.
+        """
+        self._tables = tables
+        self._place = place
         self._guard = threading.Lock()
-        with self._guard, connection:
-            connection.execute(_TABLE)
-            there = {row[1] for row in connection.execute("PRAGMA table_info(hansei_runs)")}
-            for column in sorted(_ADDED - there):
-                connection.execute(
-                    f"ALTER TABLE hansei_runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''"
-                )
+        self._unsaid: deque[tuple[str, dict[str, Value]]] = deque()
+        self._held = 0
+        self._let_go = threading.Event()
+        # All runs of this table share the beginning of their owner, so that one beat keeps all.
+        self._keeper = f"{this_process()} {uuid4()}/"
+        tables.change(_TABLE)
+        for column in sorted(_ADDED - tables.columns()["hansei_runs"]):
+            tables.change(f"ALTER TABLE hansei_runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
 
     @contextmanager
     def held(self, thread_id: str, *, goal: str = "", name: str = "") -> Generator[None]:
@@ -104,23 +127,25 @@ class RunTable:
 
         Raises:
             ThreadBusyError: Another run holds it.
+            OperatorError: The database failed, before the run or during it, or its states are
+                of another version by now.
         """
-        owner = f"{socket.gethostname()} {os.getpid()} {process_start(os.getpid())} {uuid4()}"
-        self._take(thread_id, owner, goal, name)
-        over = threading.Event()
-        beat = threading.Thread(
-            target=self._keep, args=(thread_id, owner, over), daemon=True, name="hansei-lease"
-        )
-        beat.start()
+        owner = f"{self._keeper}{uuid4()}"
+        with self._failures_told():
+            self._take(thread_id, owner, goal, name)
         try:
-            yield
+            with self._beating(), self._failures_told():
+                # It may have been migrated since it was opened, which a held thread prevents.
+                if self._place:
+                    check_version(self._tables, place=self._place)
+                yield
         except Exception as exc:
-            self._note(thread_id, owner, str(exc) or type(exc).__name__)
+            self._end(thread_id, owner, note=str(exc) or type(exc).__name__)
             raise
-        finally:
-            over.set()
-            beat.join()
-            self._until(thread_id, owner, 0.0)
+        except BaseException:
+            self._end(thread_id, owner)
+            raise
+        self._end(thread_id, owner)
 
     def row(self, thread_id: str) -> RunRow | None:
         """The row of a thread; `None` where no run was ever accepted on it."""
@@ -128,34 +153,33 @@ class RunTable:
 
     def rows(self) -> list[RunRow]:
         """All rows, the latest first."""
-        with self._guard:
-            found = self._connection.execute(
-                "SELECT thread_id, owner, goal, accepted_at, expires_at, note, name "
-                "FROM hansei_runs ORDER BY accepted_at DESC"
-            ).fetchall()
-        return [RunRow(*row) for row in found]
+        now = self._tables.now()
+        return [_run_row(found, now) for found in self._tables.rows(_ROWS)]
+
+    def without_row(self) -> list[str]:
+        """Threads that another saver has written, or a version without this table."""
+        found = self._tables.rows(f"{_WITHOUT_ROW} {self._tables.is_ours}")
+        return [str(row[0]) for row in found]
 
     def forget(self, thread_id: str) -> None:
         """Delete the row of a thread."""
-        with self._guard, self._connection:
-            self._connection.execute("DELETE FROM hansei_runs WHERE thread_id = ?", (thread_id,))
+        self._tables.change("DELETE FROM hansei_runs WHERE thread_id = :thread", thread=thread_id)
 
     def _take(self, thread_id: str, owner: str, goal: str, name: str) -> None:
+        self._catch_up()
         row = self.row(thread_id)
-        now = time.time()
-        values = {
+        now = self._tables.now()
+        values: dict[str, Value] = {
             "thread": thread_id,
             "owner": owner,
             "goal": goal,
             "name": name,
             "now": now,
             "until": now + LEASE,
-            "dead": row.owner if row and _is_gone(row.owner) else "",
-            "alive": row.owner if row and _is_here(row.owner) else "",
+            "dead": row.owner if row and is_gone(row.owner) else "",
+            "alive": row.owner if row and is_here(row.owner) else "",
         }
-        with self._guard, self._connection:
-            taken = self._connection.execute(_TAKE, values).rowcount == 1
-        if not taken:
+        if self._tables.change(_TAKE, **values) != 1:
             since = time.strftime("%H:%M:%S", time.localtime(row.accepted_at if row else now))
             msg = (
                 f"The thread {thread_id} has a run under way since {since}; "
@@ -163,59 +187,78 @@ class RunTable:
             )
             raise ThreadBusyError(msg)
 
-    def _keep(self, thread_id: str, owner: str, over: threading.Event) -> None:
+    @contextmanager
+    def _beating(self) -> Generator[None]:
+        """While any run of this table is under way, one thread says so for all of them."""
+        with self._guard:
+            self._held += 1
+            if self._held == 1:
+                self._let_go = threading.Event()
+                threading.Thread(
+                    target=self._keep, args=(self._let_go,), daemon=True, name="hansei-lease"
+                ).start()
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._held -= 1
+                if self._held == 0:
+                    self._let_go.set()
+
+    def _keep(self, over: threading.Event) -> None:
         while not over.wait(LEASE / 3):
-            self._until(thread_id, owner, time.time() + LEASE)
+            try:
+                self._tables.change(
+                    "UPDATE hansei_runs SET expires_at = :until "
+                    "WHERE substr(owner, 1, :length) = :keeper AND expires_at > 0",
+                    until=self._tables.now() + LEASE,
+                    keeper=self._keeper,
+                    length=len(self._keeper),
+                )
+            except self._tables.failure as exc:
+                # It may be back for the next beat; until then others see a run that is silent.
+                logger.warning("the lease could not be renewed: %s", type(exc).__name__)
 
-    def _note(self, thread_id: str, owner: str, note: str) -> None:
-        with self._guard, self._connection:
-            self._connection.execute(
-                "UPDATE hansei_runs SET note = ? WHERE thread_id = ? AND owner = ?",
-                (note, thread_id, owner),
-            )
+    def _end(self, thread_id: str, owner: str, *, note: str | None = None) -> None:
+        """Write how a run ended, and let its thread go."""
+        values: dict[str, Value] = {"thread": thread_id, "owner": owner}
+        change = "expires_at = 0"
+        if note is not None:
+            values["note"] = note
+            change = "expires_at = 0, note = :note"
+        statement = f"UPDATE hansei_runs SET {change} WHERE thread_id = :thread AND owner = :owner"  # noqa: S608 - one of two
+        try:
+            self._tables.change(statement, **values)
+        except self._tables.failure as exc:
+            logger.warning("the end of a run could not be noted: %s", type(exc).__name__)
+            self._unsaid.append((statement, values))
 
-    def _until(self, thread_id: str, owner: str, moment: float) -> None:
-        with self._guard, self._connection:
-            self._connection.execute(
-                "UPDATE hansei_runs SET expires_at = ? WHERE thread_id = ? AND owner = ?",
-                (moment, thread_id, owner),
-            )
+    def _catch_up(self) -> None:
+        """Write what could not be written when it was due."""
+        while self._unsaid:
+            statement, values = self._unsaid[0]
+            self._tables.change(statement, **values)
+            self._unsaid.popleft()
 
-
-def _is_gone(owner: str) -> bool:
-    """Whether the owner's process ran on this machine and is there no more."""
-    host, pid, started = _parts(owner)
-    if host != socket.gethostname() or not pid.isdigit():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    # Another process may have got the number since.
-    return started != process_start(int(pid))
-
-
-def _is_here(owner: str) -> bool:
-    """Whether the owner's process surely lives on this machine, however long it was silent."""
-    host, _, started = _parts(owner)
-    return host == socket.gethostname() and started != UNKNOWN_START and not _is_gone(owner)
-
-
-UNKNOWN_START = "-"
-"""Where the system does not tell when a process began."""
-
-
-def process_start(pid: int) -> str:
-    """When a process began, in ticks of the system: with its number it names one process."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return UNKNOWN_START
-    return text.rpartition(")")[2].split()[19]
+    @contextmanager
+    def _failures_told(self) -> Generator[None]:
+        try:
+            yield
+        except self._tables.failure as exc:
+            said = str(exc).strip().partition("\n")[0].rstrip(".")
+            msg = f"The database failed ({said}); resume the run once it can be used again."
+            raise OperatorError(msg) from exc
 
 
-def _parts(owner: str) -> tuple[str, str, str]:
-    host, pid, started = (*owner.split(" "), "", "")[:3]
-    return host, pid, started
+def _run_row(found: Row, now: float) -> RunRow:
+    thread_id, owner, goal, accepted_at, expires_at, note, name = found
+    return RunRow(
+        thread_id=str(thread_id),
+        owner=str(owner),
+        goal=str(goal),
+        accepted_at=float(str(accepted_at)),
+        expires_at=float(str(expires_at)),
+        note=str(note),
+        name=str(name),
+        read_at=now,
+    )

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pytest
 from hypothesis import settings
+from postgres_server import CannotStart, Postgres, postgres_server
 
 settings.register_profile("default", deadline=None)
 # In CI the same examples every time: a red run means that the change did it.
@@ -73,3 +74,20 @@ def clean_environment(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         if not (live and name == "HANSEI_GGUF"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A Postgres server, one for each process that runs tests."""
+    try:
+        with postgres_server() as server:
+            yield server
+    except CannotStart as exc:
+        pytest.skip(f"no Postgres server can be started here: {exc}")
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres) -> Iterator[str]:
+    """The URL of an empty database."""
+    with postgres.database() as url:
+        yield url

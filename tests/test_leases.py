@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -25,7 +24,9 @@ from hansei import (
     open_checkpointer,
 )
 from hansei.graphs.agent import Agent
-from hansei.graphs.run_table import UNKNOWN_START, RunTable, ThreadBusyError, process_start
+from hansei.graphs.run_owner import UNKNOWN_START, machine, process_start
+from hansei.graphs.run_table import RunTable, ThreadBusyError
+from hansei.graphs.tables import SqliteTables
 from hansei.policies.state import AgentInput, AgentState
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -41,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def table(file: Path) -> Iterator[RunTable]:
     connection = sqlite3.connect(file, check_same_thread=False)
-    yield RunTable(connection)
+    yield RunTable(SqliteTables(connection))
     connection.close()
 
 
@@ -63,14 +64,14 @@ def test_a_thread_is_held_once_and_let_go(table: RunTable) -> None:
     assert table.row("t") is None
 
 
-HERE = f"{socket.gethostname()} {os.getpid()}"
+HERE = f"{machine()} {os.getpid()}"
 SINCE = process_start(os.getpid())
 
 
 @pytest.mark.parametrize(
     ("owner", "until", "free"),
     [
-        (f"{socket.gethostname()} 2147483646 1 x", 9e9, True),
+        (f"{machine()} 2147483646 1 x", 9e9, True),
         (f"{HERE} {SINCE} x", 9e9, False),
         (f"{HERE} {SINCE} x", 1.0, SINCE == UNKNOWN_START),  # it lives, however silent it was
         (f"{HERE} 1 x", 9e9, True),  # another process had this number
@@ -156,7 +157,8 @@ def test_an_async_run_holds_its_thread_too(file: Path) -> None:
 def test_a_run_that_is_killed_before_its_first_checkpoint_leaves_a_trace(file: Path) -> None:
     code = (
         "import os, sys, sqlite3; from hansei.graphs.run_table import RunTable; "
-        "t = RunTable(sqlite3.connect(sys.argv[1], check_same_thread=False)); "
+        "from hansei.graphs.tables import SqliteTables; "
+        "t = RunTable(SqliteTables(sqlite3.connect(sys.argv[1], check_same_thread=False))); "
         "h = t.held('t', goal='Refund A1'); h.__enter__(); os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", code, str(file)], check=False)

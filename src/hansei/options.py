@@ -1,6 +1,5 @@
 """Options and arguments that several commands take."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,9 +22,12 @@ ThreadOption = Annotated[
     str | None, typer.Option("--thread", help="Name or UUID of the thread; new when left out.")
 ]
 DatabaseOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--db", help="SQLite file with the threads.", show_default=str(default_database())
+        "--db",
+        metavar="FILE|URL",
+        help="SQLite file with the threads, or URL of a Postgres database.",
+        show_default=str(default_database()),
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
@@ -25,12 +24,12 @@ from hansei.interrupt import stops
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.errors import HanseiError, UserError
 from hansei.policies.narrow import as_mapping
-from hansei.policies.phrases import say
+from hansei.policies.places import shown
 from hansei.policies.settings import Settings
-from hansei.policies.state import AgentInput, AgentState
+from hansei.policies.state import AgentInput
 from hansei.policies.words import RunStatus
 from hansei.report import run_report
-from hansei.threads import default_database, stored_id
+from hansei.threads import default_database, state_of, stored_id
 from hansei.tools.loading import load_tools
 from hansei.trace import Trace, print_ending
 
@@ -42,14 +41,14 @@ class Setup:
     Attributes:
         tools: Where the tools are, as the command line takes it.
         thread: Name or UUID of the thread.
-        db: The database; `None` is the default one.
+        db: A SQLite file or a Postgres URL; `None` is the default file.
         as_json: Print one object at the end and nothing else.
         settings: The run's settings.
     """
 
     tools: str
     thread: str
-    db: Path | None
+    db: str | None
     as_json: bool
     settings: Settings
 
@@ -179,7 +178,7 @@ def _watched(
                 trace.update(as_mapping(chunk))
         except GraphDrained:
             drained = True
-    state = _state(agent, config)
+    state = state_of(agent.get_state(config))
     if state is None:
         msg = "The run left no state, which must not happen."
         raise HanseiError(msg)
@@ -209,8 +208,8 @@ def _answered(opened: _Opened, answer: str) -> Command[object]:
     return Command(resume={asked[0].id: answer})
 
 
-def _place(db: Path | None) -> list[str]:
-    return ["--db", str(db)] if db else []
+def _place(db: str | None) -> list[str]:
+    return ["--db", shown(db)] if db else []
 
 
 def _how_to_go_on(setup: Setup) -> str:
@@ -218,17 +217,3 @@ def _how_to_go_on(setup: Setup) -> str:
     show = shlex.join(["hansei", "show", setup.thread, *place])
     resume = shlex.join(["hansei", "resume", setup.thread, "--tools", setup.tools, *place])
     return f"Stopped; `{show}` shows what was done, `{resume}` goes on."
-
-
-def _state(agent: Agent, config: RunnableConfig) -> AgentState | None:
-    found = agent.get_state(config)
-    values: object = found.values
-    state = AgentState.model_validate(values) if values else None
-    if state is None or not found.interrupts:
-        return state
-    # A tool or a node has stopped to ask somebody, and the run waits.
-    asked: object = found.interrupts[0].value
-    told = as_mapping(asked).get("question") or asked
-    question = say("waits", state.language, question=str(told))
-    waiting = {"status": RunStatus.NEEDS_HUMAN, "reason": question, "answer": question}
-    return state.model_copy(update=waiting)

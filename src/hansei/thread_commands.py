@@ -105,7 +105,7 @@ def threads(
         from hansei.trace import print_threads
 
         with existing(db) as saver:
-            rows = saver.runs.rows()
+            rows = saver.threads()
             if delete is not None or prune is not None:
                 place = stored_id(saver, delete) if delete else ""
                 chosen = [row for row in rows if row.thread_id == place]

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.types import StateSnapshot
 
 from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
 from hansei.graphs.run_table import RunRow
 from hansei.policies.errors import UserError
+from hansei.policies.narrow import as_mapping
+from hansei.policies.phrases import say
+from hansei.policies.places import is_postgres, shown
 from hansei.policies.state import AgentState
 from hansei.policies.words import RunStatus
 
@@ -42,7 +46,7 @@ def stored_id(saver: Checkpointer, name: str) -> str:
     return name if saver.get_tuple(itself) is not None else thread_id(name)
 
 
-def load_history(thread: str, db: Path | None) -> list["Moment"]:
+def load_history(thread: str, db: str | Path | None) -> list["Moment"]:
     """The checkpoints of a thread, the oldest first, read without a model."""
     from hansei.graphs.plan_execute import reading_agent
     from hansei.history import history
@@ -52,12 +56,12 @@ def load_history(thread: str, db: Path | None) -> list["Moment"]:
         return history(reading_agent(saver), place)
 
 
-def load_state(thread: str, db: Path | None, *, checkpoint: str | None = None) -> AgentState:
+def load_state(thread: str, db: str | Path | None, *, checkpoint: str | None = None) -> AgentState:
     """The state of a thread, read without a model.
 
     Args:
         thread: Name or UUID of the thread.
-        db: The database; `None` is the default one.
+        db: A SQLite file or a Postgres URL; `None` is the default file.
         checkpoint: Number or id of a checkpoint; `None` is the newest.
 
     Raises:
@@ -68,27 +72,42 @@ def load_state(thread: str, db: Path | None, *, checkpoint: str | None = None) -
 
         load_state(thread, db)
         return find_checkpoint(load_history(thread, db), checkpoint).state
-    path = db or default_database()
+    from hansei.graphs.plan_execute import reading_agent
+
     with existing(db) as saver:
         place = stored_id(saver, thread)
-        found = saver.get_tuple({"configurable": {"thread_id": place}})
-        values: object = found.checkpoint["channel_values"] if found else None
+        found = reading_agent(saver).get_state({"configurable": {"thread_id": place}})
         row = saver.runs.row(place)
-    if not isinstance(values, dict) or not values:
-        msg = f"There is no thread {thread!r} in {path}."
+    state = state_of(found)
+    if state is None:
+        msg = f"There is no thread {thread!r} in {shown(db or default_database())}."
         if row is not None:
             msg = (
                 f"The run on thread {thread!r} ({row.goal!r:.80}) was accepted, and nothing of it "
                 "was kept yet; if it was stopped, run it again."
             )
         raise UserError(msg)
-    known = {k: v for k, v in values.items() if k in AgentState.model_fields}
-    state = AgentState.model_validate(known)
     if state.status is not RunStatus.RUNNING:
         return state
     stopped = row is None or not row.under_way
     why = (row.note if row else "") or "The run was stopped before it ended."
     return state.model_copy(update={"reason": why if stopped else "The run is under way."})
+
+
+def state_of(found: StateSnapshot) -> AgentState | None:
+    """What a checkpoint holds, and where the run waits there for an answer, the question."""
+    known = {k: v for k, v in as_mapping(found.values).items() if k in AgentState.model_fields}
+    if not known:
+        return None
+    state = AgentState.model_validate(known)
+    if not found.interrupts:
+        return state
+    # A tool or a node has stopped to ask somebody, and the run waits.
+    asked: object = found.interrupts[0].value
+    told = as_mapping(asked).get("question") or asked
+    question = say("waits", state.language, question=str(told))
+    waiting = {"status": RunStatus.NEEDS_HUMAN, "reason": question, "answer": question}
+    return state.model_copy(update=waiting)
 
 
 def old_threads(rows: Iterable[RunRow], *, days: float, now: float) -> list[RunRow]:
@@ -97,14 +116,14 @@ def old_threads(rows: Iterable[RunRow], *, days: float, now: float) -> list[RunR
 
 
 @contextmanager
-def existing(db: Path | None) -> Generator[Checkpointer]:
+def existing(db: str | Path | None) -> Generator[Checkpointer]:
     """The database, open, if there is one.
 
     Raises:
         UserError: There is none.
     """
     path = db or default_database()
-    if not path.exists():
+    if not is_postgres(path) and not Path(path).expanduser().exists():
         msg = f"There is no database {path}; run something first, or give its file with --db."
         raise UserError(msg)
     with open_checkpointer(path) as saver:

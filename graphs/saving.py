@@ -1,0 +1,271 @@
+"""What every saver of ours has, whatever keeps its rows.
+
+That is the types it revives, the run table, the store, and one sentence where the kind of call
+does not fit.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import NoReturn
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.store.base import BaseStore
+
+from hansei.graphs.run_table import RunRow, RunTable
+from hansei.nodes.kit import SHELVES
+from hansei.policies import budget, records, state, words
+from hansei.policies.errors import UserError
+from hansei.tools.outcome import OutcomeStatus
+
+SAVED_TYPES: tuple[type, ...] = (
+    state.AgentInput,
+    state.StepTask,
+    state.StepInput,
+    records.ToolCall,
+    records.Round,
+    records.Attempt,
+    records.Finding,
+    records.ConditionAnswer,
+    records.VerdictRecord,
+    records.Ruling,
+    records.Gates,
+    records.Waiting,
+    records.Step,
+    records.Reflection,
+    records.Condition,
+    records.AnswerAttempt,
+    records.RoleUsage,
+    budget.Spent,
+    OutcomeStatus,
+    words.Verdict,
+    words.VerdictSource,
+    words.StepStatus,
+    words.Progress,
+    words.AcceptedReason,
+    words.AnswerStatus,
+    words.RunStatus,
+    words.FindingKind,
+    words.Fault,
+)
+"""Everything that a checkpoint may hold besides plain values and messages. A row that names
+any other type is not revived: without this list the serializer imports and calls what a row
+says (CVE-2026-28277)."""
+
+_OURS = frozenset({"state_version", "run_id", "answer_status"})
+"""Channels that tell a state of ours from one of another graph in the same tables."""
+
+_AT_ONCE = 100
+"""Items of the store that are looked up, and deleted, at a time."""
+
+
+def serializer() -> JsonPlusSerializer:
+    """The serializer that revives only what is ours."""
+    return JsonPlusSerializer(allowed_msgpack_modules=SAVED_TYPES)
+
+
+class Checkpointer(BaseCheckpointSaver[str]):
+    """A saver for `invoke` and `stream`, with what belongs beside the checkpoints.
+
+    Attributes:
+        store: Long tool outputs and the journal of calls that change something.
+        runs: Which thread has a run under way.
+    """
+
+    store: BaseStore
+    runs: RunTable
+
+    def forget(self, thread_id: str) -> None:
+        """Delete a thread: its checkpoints, what its runs keep beside them, and its row.
+
+        Raises:
+            ThreadBusyError: It has a run under way.
+        """
+        with self.runs.held(thread_id):
+            for place in _places(self.list(_config(thread_id))):
+                while items := self.store.search(place, limit=_AT_ONCE):
+                    for item in items:
+                        self.store.delete(place, item.key)
+            self.delete_thread(thread_id)
+        self.runs.forget(thread_id)
+
+    def threads(self) -> list[RunRow]:
+        """The threads of hansei, the latest first; what other graphs keep here is left out."""
+        rows = self.runs.rows()
+        for thread_id in self.runs.without_row():
+            found = self.get_tuple(_config(thread_id))
+            if found is not None and found.checkpoint["channel_values"].keys() >= _OURS:
+                rows.append(_row_of(thread_id, found.checkpoint))
+        return sorted(rows, key=lambda row: row.accepted_at, reverse=True)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Refuse: this saver is for calls that block."""
+        del config
+        _refuse_async()
+
+    def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, object] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Refuse: this saver is for calls that block."""
+        del config, filter, before, limit
+        _refuse_async()
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Refuse: this saver is for calls that block."""
+        del config, checkpoint, metadata, new_versions
+        _refuse_async()
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, object]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Refuse: this saver is for calls that block."""
+        del config, writes, task_id, task_path
+        _refuse_async()
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Refuse: this saver is for calls that block."""
+        del thread_id
+        _refuse_async()
+
+
+class AsyncCheckpointer(BaseCheckpointSaver[str]):
+    """The same for `ainvoke` and `astream`."""
+
+    store: BaseStore
+    runs: RunTable
+    loop: asyncio.AbstractEventLoop
+    """In which it was opened, and which its connection belongs to."""
+
+    async def aforget(self, thread_id: str) -> None:
+        """Delete a thread, as `Checkpointer.forget` does.
+
+        Raises:
+            ThreadBusyError: It has a run under way.
+        """
+        held = self.runs.held(thread_id)
+        await asyncio.to_thread(held.__enter__)
+        try:
+            found = [each async for each in self.alist(_config(thread_id))]
+            for place in _places(found):
+                while items := await self.store.asearch(place, limit=_AT_ONCE):
+                    for item in items:
+                        await self.store.adelete(place, item.key)
+            await self.adelete_thread(thread_id)
+        finally:
+            await asyncio.to_thread(held.__exit__, None, None, None)
+        await asyncio.to_thread(self.runs.forget, thread_id)
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Write a checkpoint, to its end also where the run is cancelled.
+
+        A write that stops before its commit would keep a file locked for everybody.
+        """
+        return await asyncio.shield(super().aput(config, checkpoint, metadata, new_versions))
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, object]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Write what tasks have returned, to its end as well."""
+        await asyncio.shield(super().aput_writes(config, writes, task_id, task_path))
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Read from a thread beside the loop; elsewhere it would wait for itself."""
+        self._refuse_waiting()
+        return super().get_tuple(config)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, object] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Read from a thread beside the loop; elsewhere it would wait for itself."""
+        self._refuse_waiting()
+        return super().list(config, filter=filter, before=before, limit=limit)
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Write from a thread beside the loop; elsewhere it would wait for itself."""
+        self._refuse_waiting()
+        return super().put(config, checkpoint, metadata, new_versions)
+
+    def _refuse_waiting(self) -> None:
+        try:
+            inside = asyncio.get_running_loop() is self.loop
+        except RuntimeError:
+            inside = False
+        if inside or not self.loop.is_running():
+            msg = (
+                "A saver of aopen_checkpointer answers ainvoke, astream and aget_state; "
+                "use those, or open_checkpointer for invoke, stream and get_state."
+            )
+            raise UserError(msg)
+
+
+def _refuse_async() -> NoReturn:
+    msg = (
+        "A saver of open_checkpointer does not answer ainvoke, astream and aget_state; "
+        "use aopen_checkpointer for them: async with aopen_checkpointer(…) as saver."
+    )
+    raise UserError(msg)
+
+
+def _config(thread_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id}}
+
+
+def _places(checkpoints: Iterable[CheckpointTuple]) -> list[tuple[str, ...]]:
+    """Where in the store the runs of a thread have kept something."""
+    runs = {str(found.checkpoint["channel_values"].get("run_id") or "-") for found in checkpoints}
+    return [(*shelf, run) for shelf in SHELVES.values() for run in sorted(runs)]
+
+
+def _row_of(thread_id: str, last: Checkpoint) -> RunRow:
+    """A row for a thread that has none: what its last checkpoint tells."""
+    return RunRow(
+        thread_id=thread_id,
+        owner="",
+        goal=str(last["channel_values"].get("goal", "")),
+        accepted_at=datetime.fromisoformat(last["ts"]).timestamp(),
+        expires_at=0.0,
+    )
