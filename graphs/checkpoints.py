@@ -32,7 +32,7 @@ def open_checkpointer(place: str | Path) -> Generator[Checkpointer]:
         UserError: The place is a URL of something else.
     """
     if is_postgres(place):
-        _need_driver()
+        need_driver()
         from hansei.graphs.postgres_saver import open_postgres
 
         with open_postgres(str(place)) as saver:
@@ -54,7 +54,7 @@ async def aopen_checkpointer(place: str | Path) -> AsyncGenerator[AsyncCheckpoin
         UserError: As for `open_checkpointer`.
     """
     if is_postgres(place):
-        _need_driver()
+        need_driver()
         from hansei.graphs.postgres_async import aopen_postgres
 
         async with aopen_postgres(str(place)) as saver:
@@ -71,7 +71,12 @@ def store_beside(checkpointer: object) -> BaseStore | None:
     return None
 
 
-def _need_driver() -> None:
+def need_driver() -> None:
+    """Refuse Postgres where its extra is not installed.
+
+    Raises:
+        OperatorError: As said.
+    """
     try:
         for name in ("langgraph.checkpoint.postgres", "psycopg_pool"):
             import_module(name)

@@ -5,7 +5,7 @@ does not fit.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NoReturn
 
@@ -102,7 +102,7 @@ class Checkpointer(BaseCheckpointSaver[str]):
         rows = self.runs.rows()
         for thread_id in self.runs.without_row():
             found = self.get_tuple(_config(thread_id))
-            if found is not None and found.checkpoint["channel_values"].keys() >= _OURS:
+            if found is not None and is_ours(found.checkpoint["channel_values"]):
                 rows.append(_row_of(thread_id, found.checkpoint))
         return sorted(rows, key=lambda row: row.accepted_at, reverse=True)
 
@@ -240,6 +240,11 @@ class AsyncCheckpointer(BaseCheckpointSaver[str]):
                 "use those, or open_checkpointer for invoke, stream and get_state."
             )
             raise UserError(msg)
+
+
+def is_ours(channels: Mapping[str, object]) -> bool:
+    """Whether the channels of a checkpoint are a state of hansei, and not of another graph."""
+    return channels.keys() >= _OURS
 
 
 def _refuse_async() -> NoReturn:

@@ -52,7 +52,7 @@ class AsyncSqliteCheckpointer(AsyncCheckpointer, AsyncSqliteSaver):
 def open_sqlite(path: str | Path) -> Generator[SqliteCheckpointer]:
     """Open a file for calls that block; see `open_checkpointer`."""
     with ExitStack() as stack:
-        with _for_the_operator(path):
+        with for_the_operator(path):
             name = _place(path)
             runs = _runs(name, path, stack)
             store = SqliteStore(_connect(name, stack, own_transactions=True))
@@ -66,7 +66,7 @@ def open_sqlite(path: str | Path) -> Generator[SqliteCheckpointer]:
 async def aopen_sqlite(path: str | Path) -> AsyncGenerator[AsyncSqliteCheckpointer]:
     """Open a file for the running event loop; see `aopen_checkpointer`."""
     async with AsyncExitStack() as stack:
-        with _for_the_operator(path):
+        with for_the_operator(path):
             name = _place(path)
             runs = _runs(name, path, stack)
             store = AsyncSqliteStore(await _aconnect(name, stack, own_transactions=True))
@@ -74,15 +74,6 @@ async def aopen_sqlite(path: str | Path) -> AsyncGenerator[AsyncSqliteCheckpoint
             await saver.setup()
             await store.setup()
         yield saver
-
-
-@contextmanager
-def open_tables(path: Path) -> Generator[SqliteTables]:
-    """Look at the tables of a file as they are, whosever they are."""
-    with ExitStack() as stack, _for_the_operator(path):
-        connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, check_same_thread=False)
-        stack.callback(connection.close)
-        yield SqliteTables(connection)
 
 
 def _runs(name: str, path: str | Path, stack: ExitStack | AsyncExitStack) -> RunTable:
@@ -140,7 +131,8 @@ def _options(name: str, own_transactions: bool) -> _Options:
 
 
 @contextmanager
-def _for_the_operator(path: str | Path) -> Generator[None]:
+def for_the_operator(path: str | Path) -> Generator[None]:
+    """Tell what goes wrong while a file is opened in one sentence."""
     try:
         yield
     except (OSError, RuntimeError, sqlite3.Error) as exc:  # RuntimeError: ~ of nobody

@@ -36,7 +36,7 @@ def foreign(tables: Mapping[str, frozenset[str]], *, alone: bool) -> str:
         name for name, least in LANGGRAPH.items() if name in tables and not least <= tables[name]
     )
     if odd:
-        return f"its {_list(odd)} belong to another program"
+        return f"its {_list(odd)} {'belongs' if len(odd) == 1 else 'belong'} to another program"
     known = [name for name in tables if name in LANGGRAPH or name.startswith(_OWN)]
     if alone and tables and not known:
         return f"it belongs to another program, which keeps {_list(sorted(tables))} there"

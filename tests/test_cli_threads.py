@@ -249,3 +249,30 @@ def test_a_thread_of_a_program_is_found_by_its_own_id(server: ScriptedServer) ->
     connection.close()
     assert hansei("show", "1", "--db", "runs.db").code == 0
     assert "Deleted 1 of 1" in hansei("threads", "--db", "runs.db", "--delete", "1").stdout
+
+
+def test_threads_of_before_the_run_table_are_listed_and_deleted(server: ScriptedServer) -> None:
+    run("--json", thread="old")
+    run("--json", thread="new", goal="look it up again")
+    old = str(uuid5(NAMESPACE_URL, "hansei:old"))
+    with sqlite3.connect("runs.db") as connection:
+        connection.execute("DELETE FROM hansei_runs WHERE thread_id = ?", (old,))
+        # Another graph's thread in the same tables is nobody's business.
+        connection.execute(
+            "INSERT INTO checkpoints SELECT 'theirs', '', checkpoint_id, NULL, type, checkpoint, "
+            "metadata FROM checkpoints ORDER BY checkpoint_id LIMIT 1"
+        )
+    connection.close()
+    listed = report(hansei("threads", "--db", "runs.db", "--json"))["threads"]
+    assert [(t["thread"], t["goal"]) for t in listed] == [
+        ("new", "look it up again"),
+        (old, "look it up"),
+    ]
+    assert listed[1]["accepted_at"] < listed[0]["accepted_at"]
+    assert "another program's" in refused(hansei("show", "theirs", "--db", "runs.db"), 2)
+    assert "no thread" in refused(hansei("threads", "--db", "runs.db", "--delete", "theirs"), 2)
+    assert "Deleted 2 of 2" in hansei("threads", "--db", "runs.db", "--prune", "0").stdout
+    with sqlite3.connect("runs.db") as connection:
+        left = connection.execute("SELECT thread_id FROM checkpoints").fetchall()
+    connection.close()
+    assert left == [("theirs",)]

@@ -136,7 +136,7 @@ def test_a_table_that_only_has_the_same_name_is_left_alone(postgres_url: str) ->
     with psycopg.connect(postgres_url) as connection:
         connection.execute("CREATE TABLE store (id INTEGER, town TEXT)")
     with (
-        pytest.raises(OperatorError, match="table store belong"),
+        pytest.raises(OperatorError, match="table store belongs"),
         open_checkpointer(postgres_url),
     ):
         pass

@@ -1,4 +1,4 @@
-"""The command line: `hansei run`, `resume` and `fork`, and what looks at threads.
+"""The command line: `hansei run`, `resume`, `fork` and `migrate`, and what looks at threads.
 
 Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhausted, 6 needs a
 human, 7 for the operator (endpoint, key, database), 130 Ctrl-C, 143 SIGTERM.
@@ -161,6 +161,18 @@ def fork(
         load_state(thread, db)
         setup = Setup(tools=tools, thread=thread, db=db, as_json=as_json, settings=settings)
         return go_back(setup, checkpoint, edit=edit)
+
+    guarded(body)
+
+
+@app.command()
+def migrate(db: DatabaseOption = None) -> None:
+    """Bring the runs in a database to the version that this hansei reads."""
+
+    def body() -> int:
+        from hansei.migrating import bring_up_to_date
+
+        return bring_up_to_date(db)
 
     guarded(body)
 

@@ -11,6 +11,7 @@ from langgraph.types import StateSnapshot
 
 from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
 from hansei.graphs.run_table import RunRow
+from hansei.graphs.saving import is_ours
 from hansei.policies.errors import UserError
 from hansei.policies.narrow import as_mapping
 from hansei.policies.phrases import say
@@ -79,6 +80,10 @@ def load_state(thread: str, db: str | Path | None, *, checkpoint: str | None = N
         found = reading_agent(saver).get_state({"configurable": {"thread_id": place}})
         row = saver.runs.row(place)
     state = state_of(found)
+    if row is None and state is not None and not is_ours(found.values):
+        where = shown(db or default_database())
+        msg = f"The thread {thread!r} in {where} is another program's, not hansei's."
+        raise UserError(msg)
     if state is None:
         msg = f"There is no thread {thread!r} in {shown(db or default_database())}."
         if row is not None:
@@ -115,6 +120,19 @@ def old_threads(rows: Iterable[RunRow], *, days: float, now: float) -> list[RunR
     return [row for row in rows if row.accepted_at < now - days * 86_400 and not row.under_way]
 
 
+def existing_place(db: str | Path | None) -> str | Path:
+    """The database, if there is one.
+
+    Raises:
+        UserError: There is none.
+    """
+    place = db or default_database()
+    if not is_postgres(place) and not Path(place).expanduser().exists():
+        msg = f"There is no database {place}; run something first, or give its file with --db."
+        raise UserError(msg)
+    return place
+
+
 @contextmanager
 def existing(db: str | Path | None) -> Generator[Checkpointer]:
     """The database, open, if there is one.
@@ -122,9 +140,5 @@ def existing(db: str | Path | None) -> Generator[Checkpointer]:
     Raises:
         UserError: There is none.
     """
-    path = db or default_database()
-    if not is_postgres(path) and not Path(path).expanduser().exists():
-        msg = f"There is no database {path}; run something first, or give its file with --db."
-        raise UserError(msg)
-    with open_checkpointer(path) as saver:
+    with open_checkpointer(existing_place(db)) as saver:
         yield saver
