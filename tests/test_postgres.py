@@ -69,9 +69,7 @@ def test_a_run_is_kept_with_its_long_outputs_and_comes_back_as_it_was(
         (call,) = state.steps[1].last_attempt.calls
         kept = saver.store.get(("hansei", "outputs", state.run_id), call.ref)
         assert AgentState.model_validate(found) == state
-        assert {type(v) for v in found.values()} == {
-            type(v) for v in dict(state).values() if v is not None
-        }
+        assert {type(v) for v in found.values()} == {type(v) for v in dict(state).values()}
         assert kept is not None
         assert kept.value["text"] == LONG
         (row,) = saver.runs.rows()

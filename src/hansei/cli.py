@@ -115,7 +115,8 @@ def resume(
 
         settings = parse_settings(reflection, assignments or [])
         state = load_state(thread, db)
-        if state.status is not RunStatus.RUNNING:
+        asks = state.status is RunStatus.NEEDS_HUMAN and not state.needs_human
+        if state.status is not RunStatus.RUNNING and not asks:
             msg = (
                 f"The run on thread {thread!r} is over ({state.status}); "
                 f"ask anew with hansei run … --thread {thread}, or go back to one of its "
