@@ -55,6 +55,7 @@ def open_sqlite(path: str | Path) -> Generator[SqliteCheckpointer]:
         with for_the_operator(path):
             name = _place(path)
             runs = _runs(name, path, stack)
+            _prepare_store(_connect(name, stack, own_transactions=True))
             store = SqliteStore(_connect(name, stack, own_transactions=True))
             saver = SqliteCheckpointer(_connect(name, stack), store=store, runs=runs)
             saver.setup()
@@ -69,6 +70,7 @@ async def aopen_sqlite(path: str | Path) -> AsyncGenerator[AsyncSqliteCheckpoint
         with for_the_operator(path):
             name = _place(path)
             runs = _runs(name, path, stack)
+            _prepare_store(_connect(name, stack, own_transactions=True))
             store = AsyncSqliteStore(await _aconnect(name, stack, own_transactions=True))
             saver = AsyncSqliteCheckpointer(await _aconnect(name, stack), store=store, runs=runs)
             await saver.setup()
@@ -83,6 +85,46 @@ def _runs(name: str, path: str | Path, stack: ExitStack | AsyncExitStack) -> Run
     tables = SqliteTables(_connect(name, stack))
     mark(tables, place=str(path))
     return RunTable(tables, place=str(path))
+
+
+def _prepare_store(connection: sqlite3.Connection) -> None:
+    """Make the store's tables as a whole or not at all, by one process at a time.
+
+    The store would make them one by one, each without a note of what is done: killed in between, or
+    beside another process, it never gets through again.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("CREATE TABLE IF NOT EXISTS store_migrations (v INTEGER PRIMARY KEY)")
+        (done,) = connection.execute("SELECT coalesce(max(v), -1) FROM store_migrations").fetchone()
+        for number, script in enumerate(SqliteStore.MIGRATIONS):
+            if number > done:
+                for statement in _statements(script):
+                    _add(connection, statement)
+                connection.execute("INSERT INTO store_migrations (v) VALUES (?)", (number,))
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _statements(script: str) -> Generator[str]:
+    statement = ""
+    for part in script.split(";"):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):
+            if statement.strip() != ";":
+                yield statement
+            statement = ""
+
+
+def _add(connection: sqlite3.Connection, statement: str) -> None:
+    try:
+        connection.execute(statement)
+    except sqlite3.OperationalError as exc:
+        # An earlier version was killed between the column and the note of it.
+        if "duplicate column name" not in str(exc):
+            raise
 
 
 def _place(path: str | Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,15 @@ def test_the_database_knows_the_types_of_a_run(
 
 def test_another_saver_does_with_the_serializer(caplog: pytest.LogCaptureFixture) -> None:
     assert warnings_of(InMemorySaver(serde=serializer()), caplog) == []
+
+
+def test_a_store_that_an_earlier_version_left_half_made_is_mended(tmp_path: Path) -> None:
+    file = tmp_path / "runs.db"
+    with open_checkpointer(file):
+        pass
+    for left in (1, 2, 3):
+        with sqlite3.connect(file) as connection:
+            connection.execute("DELETE FROM store_migrations WHERE v > ?", (left,))
+        connection.close()
+        with open_checkpointer(file) as saver:
+            saver.store.put(("a",), "b", {"c": 1})
