@@ -1,119 +1,131 @@
-"""Runs of one agent in forked processes that kill themselves at a named point.
+"""Runs of one agent in forked processes that are killed, by themselves or from outside.
 
-Started once; each line on standard input is one trial as JSON: the folder of its files, and the
-point at which it dies ("" for none). Each answer is one line: how the process ended, how often each
-point was reached, and the state it left.
+Started once; each line on standard input is one process as JSON: the folder of its files, where its
+runs are kept, how it is called, and when it dies: at a named point, after some seconds, or never.
+Each answer is one line: how the process ended. What it has seen it writes into its folder.
 """
 
+from __future__ import annotations
+
+import asyncio
+import gc
 import json
 import os
-import re
+import select
 import signal
 import sys
-from collections import Counter
-from collections.abc import Callable
+import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
-from broken_runs import scripted
+from kill_points import Points
+from kill_scene import GOAL, model, tools
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, StructuredTool
-from scripted_replies import Reply, messages_of, tool_call
-from scripted_server import plan
 
-from hansei import AgentInput, AgentState, create_plan_execute_agent, open_checkpointer
-from hansei.nodes.kit import IDEMPOTENCY_KEY
-
-THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
-EFFECTS = {"look": "read", "pay": "once", "mail": "idempotent"}
-PLAN = plan(
-    {"description": "look up the bill", "tool": "look"},
-    {"description": "pay the bill", "tool": "pay", "depends_on": [1]},
-    {"description": "mail the receipt", "tool": "mail", "depends_on": [2]},
+from hansei import (
+    AgentInput,
+    aopen_checkpointer,
+    create_plan_execute_agent,
+    open_checkpointer,
 )
+from hansei.graphs.agent import Agent
+from hansei.graphs.checkpoints import AsyncCheckpointer, Checkpointer
+from hansei.policies.state import AgentState
 
 
-class Points:
-    """Where a process dies: at the n-th time that it comes to a place."""
-
-    def __init__(self, fatal: str) -> None:
-        self.fatal = fatal
-        self.reached: Counter[str] = Counter()
-
-    def reach(self, place: str) -> None:
-        self.reached[place] += 1
-        if f"{place} {self.reached[place]}" == self.fatal:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def around(self, place: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        def called(*args: Any, **kwargs: Any) -> Any:
-            self.reach(f"before {place}")
-            result = method(*args, **kwargs)
-            self.reach(f"after {place}")
-            return result
-
-        return called
-
-
-def tools(folder: Path, points: Points) -> list[BaseTool]:
-    def make(name: str, effect: str) -> BaseTool:
-        def call(config: RunnableConfig) -> str:
-            points.reach(f"before {name}")
-            if points.fatal == f"always {name}":
-                os.kill(os.getpid(), signal.SIGKILL)
-            key = config.get("configurable", {}).get(IDEMPOTENCY_KEY, "")
-            with (folder / "ledger").open("a", encoding="utf-8") as ledger:
-                ledger.write(f"{name} {key}\n")
-                ledger.flush()
-                os.fsync(ledger.fileno())
-            points.reach(f"after {name}")
-            return f"{name} is done"
-
-        return StructuredTool.from_function(
-            call, name=name, description=name, metadata={"hansei": {"effect": effect}}
-        )
-
-    return [make(name, effect) for name, effect in EFFECTS.items()]
-
-
-def executor(body: dict[str, object]) -> Reply:
-    messages = messages_of(body)
-    # A later step is shown the earlier ones that it depends on, so the last that is named is it.
-    asked = str(messages[1].get("content"))
-    name = [n for n in EFFECTS if re.search(rf"\b{n} (?:up )?the", asked)][-1]
-    if messages[-1].get("role") == "tool":
-        return Reply(f"{name} is done")
-    return tool_call(name)
-
-
-def live(folder: Path, fatal: str) -> dict[str, object]:
+def live(trial: dict[str, Any]) -> dict[str, object]:
     """One process: it begins the run, or goes on with one that was begun."""
-    points = Points(fatal)
-    with open_checkpointer(folder / "runs.db") as saver:
-        saver.put = points.around("put", saver.put)  # type: ignore[method-assign]
-        saver.put_writes = points.around("put_writes", saver.put_writes)  # type: ignore[method-assign]
-        saver.store.batch = points.around("store", saver.store.batch)  # type: ignore[method-assign]
-        model = scripted(PLAN, executor, answer="look is done, pay is done, mail is done.")
-        agent = create_plan_execute_agent(model, tools(folder, points), checkpointer=saver)
-        begun = saver.get_tuple(THREAD) is not None
-        given = None if begun else AgentInput(goal="Pay the bill and mail the receipt")
-        state = AgentState.model_validate(agent.invoke(given, THREAD, durability="sync"))
+    points = Points(trial["fatal"])
+    points.in_nodes()
+    points.in_run_table()
+    result = asyncio.run(_awaited(trial, points)) if trial["awaited"] else _blocking(trial, points)
+    state = AgentState.model_validate(result)
     return {"state": state.model_dump(mode="json"), "reached": dict(points.reached)}
 
 
+def _blocking(trial: dict[str, Any], points: Points) -> object:
+    config, is_open = _config(trial), points.in_opening()
+    with open_checkpointer(trial["place"]) as saver:
+        is_open()
+        agent = _agent(trial, points, saver)
+        given = _given(saver.get_tuple(config) is not None)
+        points.in_saver(saver)
+        return agent.invoke(given, config, durability="sync")
+
+
+async def _awaited(trial: dict[str, Any], points: Points) -> object:
+    config, is_open = _config(trial), points.in_opening()
+    async with aopen_checkpointer(trial["place"]) as saver:
+        is_open()
+        agent = _agent(trial, points, saver)
+        given = _given(await saver.aget_tuple(config) is not None)
+        await points.in_async_saver(saver)
+        return await agent.ainvoke(given, config, durability="sync")
+
+
+def _agent(trial: dict[str, Any], points: Points, saver: Checkpointer | AsyncCheckpointer) -> Agent:
+    return create_plan_execute_agent(
+        model(), tools(Path(trial["folder"]), points), checkpointer=saver
+    )
+
+
+def _given(begun: bool) -> AgentInput | None:
+    return None if begun else AgentInput(goal=GOAL)
+
+
+def _config(trial: dict[str, Any]) -> RunnableConfig:
+    return {"configurable": {"thread_id": trial["thread"]}}
+
+
+def warm_up() -> None:
+    """Runs once in a process of its own kind, so that those that are forked are quick."""
+    with tempfile.TemporaryDirectory() as folder:
+        for awaited in (False, True):
+            place = str(Path(folder) / f"{awaited}.db")
+            trial = {"folder": folder, "place": place, "thread": "t", "fatal": ""}
+            config = _config(trial)
+            if awaited:
+                asyncio.run(_plainly(trial, config))
+            else:
+                with open_checkpointer(place) as saver:
+                    _agent(trial, Points(""), saver).invoke(AgentInput(goal=GOAL), config)
+
+
+async def _plainly(trial: dict[str, Any], config: RunnableConfig) -> None:
+    async with aopen_checkpointer(trial["place"]) as saver:
+        await _agent(trial, Points(""), saver).ainvoke(AgentInput(goal=GOAL), config)
+
+
+def _watched(child: int, delay: float | None) -> int:
+    """The child's status, after it was killed where it has lived for so many seconds."""
+    if delay is not None:
+        ended = os.pidfd_open(child)
+        alive = not select.select([ended], [], [], delay)[0]
+        os.close(ended)
+        if alive:
+            os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
 def main() -> None:
+    warm_up()
+    # What stands in memory by now is shared with all that are forked, as long as nobody touches it.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         trial = json.loads(line)
-        folder = Path(trial["folder"])
+        began = time.monotonic()
         child = os.fork()
         if child == 0:
-            told = live(folder, trial["fatal"])
-            (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
+            told = live(trial)
+            (Path(trial["folder"]) / "told.json").write_text(json.dumps(told), encoding="utf-8")
             os._exit(0)
-        _, status = os.waitpid(child, 0)
+        status = _watched(child, trial["delay"])
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         code = None if killed else os.waitstatus_to_exitcode(status)
-        print(json.dumps({"killed": killed, "code": code}), flush=True)
+        seconds = time.monotonic() - began
+        print(json.dumps({"killed": killed, "code": code, "seconds": seconds}), flush=True)
 
 
 if __name__ == "__main__":

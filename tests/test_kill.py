@@ -1,100 +1,88 @@
 """A run whose process is killed at any point: nothing is lost, and nothing is done twice."""
 
-import json
-import subprocess
+from __future__ import annotations
+
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
+import kill_runs
 import pytest
+from kill_runs import SQLITE_ASYNC, SQLITE_SYNC, Processes, Saver, Trial
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
-
-
-class Processes:
-    """Forked processes, one for each trial."""
-
-    def __init__(self, helper: subprocess.Popen[str]) -> None:
-        self._helper = helper
-
-    def live(self, folder: Path, fatal: str = "") -> dict[str, Any] | None:
-        """What one process has told, or `None` if it was killed."""
-        assert self._helper.stdin is not None
-        assert self._helper.stdout is not None
-        self._helper.stdin.write(json.dumps({"folder": str(folder), "fatal": fatal}) + "\n")
-        self._helper.stdin.flush()
-        ended = json.loads(self._helper.stdout.readline())
-        if ended["killed"]:
-            return None
-        assert ended["code"] == 0
-        told: dict[str, Any] = json.loads((folder / "told.json").read_text(encoding="utf-8"))
-        return told
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and pidfd")
 
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Processes]:
-    child = Path(__file__).with_name("kill_child.py")
-    with subprocess.Popen(
-        [sys.executable, str(child)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as helper:
-        yield Processes(helper)
-        helper.communicate()
+    with kill_runs.processes() as forked:
+        yield forked
 
 
-def summary(told: dict[str, Any]) -> object:
-    """What a run is held to: its end, its answer, and how every step ended."""
-    state = told["state"]
-    steps = [(s["status"], s["result"], len(s["attempts"])) for s in state["steps"].values()]
-    return state["status"], state["verified"], state["answer"], steps, state["replans"]
+def undisturbed(processes: Processes, saver: Saver) -> tuple[Trial, float]:
+    """The run without a crash, and how long its process lives."""
+    calm = processes.trial(saver)
+    seconds = processes.live(calm)
+    assert kill_runs.wrongs(calm, calm) == []
+    state = calm.state
+    assert (state["status"], state["verified"], state["replans"]) == ("complete", True, 1)
+    assert [len(step["attempts"]) for step in state["steps"].values()] == [2, 1, 1, 1]
+    return calm, seconds
 
 
-def ledger(folder: Path) -> list[tuple[str, str]]:
-    """Every effect that really happened, with its key."""
-    path = folder / "ledger"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return [(name, key) for name, _, key in (line.partition(" ") for line in lines)]
-
-
-def test_killed_at_every_point_a_run_goes_on(processes: Processes, tmp_path: Path) -> None:
-    calm = tmp_path / "calm"
-    calm.mkdir()
-    undisturbed = processes.live(calm)
-    assert undisturbed is not None
-    assert undisturbed["state"]["status"] == "complete"
-    points = [f"{p} {i}" for p, n in undisturbed["reached"].items() for i in range(1, n + 1)]
-    assert len(points) > 40
-    unknown = 0
-    for number, fatal in enumerate(points):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        assert processes.live(folder, fatal) is None, fatal
-        after = processes.live(folder)
-        assert after is not None, fatal
-        done = ledger(folder)
-        times = Counter(name for name, _ in done)
-        assert times["pay"] <= 1, fatal
-        assert len({key for name, key in done if name == "mail"}) <= 1, fatal
-        assert all(times[name] <= 2 for name in times), fatal
-        if after["state"]["status"] == "needs_human":
-            unknown += 1
-            assert "pay {}" in after["state"]["answer"], fatal
-            continue
-        assert summary(after) == summary(undisturbed), fatal
-        assert times.keys() == {"look", "pay", "mail"}, fatal
+@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("saver", [SQLITE_SYNC, SQLITE_ASYNC], ids=lambda saver: saver.name)
+def test_killed_at_every_point_a_run_goes_on(processes: Processes, saver: Saver, half: int) -> None:
+    calm, _ = undisturbed(processes, saver)
+    assert len(kill_runs.points_of(calm)) > 100
+    unknown: list[str] = []
+    for trial, wrong in kill_runs.at_every_point(processes, calm, every=2, first=half):
+        assert wrong == [], trial.kills
+        unknown += trial.kills if trial.unknown else []
     # Between the note that it begins and the note that it is done, nobody can know.
-    assert 2 <= unknown <= 4
+    assert {place.rpartition(" ")[0] for place in unknown} <= {
+        "before pay",
+        "after pay",
+        "before store",
+    }
+
+
+@pytest.mark.parametrize(
+    ("saver", "seed"),
+    [(saver, seed) for saver in (SQLITE_SYNC, SQLITE_ASYNC) for seed in (1, 2)],
+    ids=lambda value: value.name if isinstance(value, Saver) else str(value),
+)
+def test_killed_at_random_moments_a_run_goes_on(
+    processes: Processes, saver: Saver, seed: int
+) -> None:
+    calm, seconds = undisturbed(processes, saver)
+    for trial, wrong in kill_runs.at_random_moments(
+        processes, calm, kills=25, seconds=seconds, seed=seed
+    ):
+        assert wrong == [], trial.kills
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_killed_at_random_moments_a_run_in_postgres_goes_on(
+    processes: Processes, postgres_url: str, awaited: bool
+) -> None:
+    saver = Saver("postgres", awaited=awaited, url=postgres_url)
+    calm, seconds = undisturbed(processes, saver)
+    for trial, wrong in kill_runs.at_random_moments(
+        processes, calm, kills=10, seconds=seconds, seed=3
+    ):
+        assert wrong == [], trial.kills
 
 
 @pytest.mark.parametrize("name", ["look", "mail"])
+@pytest.mark.parametrize("saver", [SQLITE_SYNC, SQLITE_ASYNC], ids=lambda saver: saver.name)
 def test_a_step_that_keeps_killing_the_process_is_given_up(
-    processes: Processes, tmp_path: Path, name: str
+    processes: Processes, saver: Saver, name: str
 ) -> None:
-    fatal = f"always {name}"
-    lives = [processes.live(tmp_path, fatal) for _ in range(4)]
-    assert lives[:3] == [None] * 3
-    told = lives[3]
-    assert told is not None
-    assert told["state"]["status"] in {"partial", "failed"}
-    assert f"{name}, have ended the process 3 times" in told["state"]["answer"]
+    trial = processes.trial(saver)
+    for _ in range(4):
+        processes.live(trial, fatal=f"always {name}")
+    assert trial.kills == [f"always {name}"] * 3
+    assert trial.state["status"] in {"partial", "failed"}
+    reasons = [step["reason"] for step in trial.state["steps"].values()]
+    assert [r for r in reasons if f"{name}, have ended the process 3 times" in r]
+    assert (name, "-") not in trial.ledger
