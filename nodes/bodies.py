@@ -23,6 +23,7 @@ from hansei.nodes.synthesizer import synthesize
 from hansei.nodes.tool_call import said_by
 from hansei.nodes.tool_runner import entry_of, run_tools
 from hansei.policies.budget import Spent
+from hansei.policies.events import ProgressEvent, run_events, turn_events
 from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
 from hansei.policies.records import Step
@@ -46,11 +47,12 @@ def state_node(body: StateBody, kit: Kit) -> RunnableLambda[AgentState, Update]:
 
     def run(state: AgentState) -> Update:
         session = _open(kit, state)
-        return _closed(drive(body(state, kit, session.settings), session), session)
+        return _closed(state, drive(body(state, kit, session.settings), session), session)
 
     async def arun(state: AgentState) -> Update:
         session = _open(kit, state)
-        return _closed(await adrive(body(state, kit, session.settings), session), session)
+        update = await adrive(body(state, kit, session.settings), session)
+        return _closed(state, update, session)
 
     return RunnableLambda(run, afunc=arun)
 
@@ -218,7 +220,15 @@ def _session(kit: Kit, run_id: str, started_at: float) -> NodeSession:
     )
 
 
-def _closed(update: Update, session: NodeSession) -> Update:
+def _tell(events: Sequence[ProgressEvent]) -> None:
+    """Hand events to whoever streams them."""
+    write = get_runtime(Settings).stream_writer
+    for event in events:
+        write(event)
+
+
+def _closed(state: AgentState, update: Update, session: NodeSession) -> Update:
+    _tell(run_events(state, update))
     return {"usage": session.usage, **update}
 
 
@@ -229,6 +239,7 @@ def _broken(task: StepTask, exc: Exception) -> Turn:
 
 
 def _onward(task: StepTask, turn: Turn, session: NodeSession) -> Command[str]:
+    _tell(turn_events(task.step, turn.step))
     update: Update = {"steps": {turn.step.id: turn.step}, "usage": session.usage}
     if turn.goto == "reflector":
         return Command(update=update, goto="reflector")
