@@ -53,12 +53,12 @@ def test_the_python_of_the_readme_runs(
     model.script("synthesizer", MISSING.answer)
     monkeypatch.setattr(hansei, "chat_model", lambda **_: model)
     blocks = re.findall(r"```python\n(.*?)```", readme(name), re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for code in blocks:
         exec(compile(code, name, "exec"), {})
     printed = capsys.readouterr().out
     assert printed.startswith("failed False\n")
-    assert printed.endswith("\nfailed\n")
+    assert printed.endswith("\nfailed\n['rule', 'human', 'rule']\n")
     assert MISSING.answer in printed
 
 

@@ -1,7 +1,7 @@
 """Every stream mode of LangGraph's, and our own progress as `custom` events."""
 
-from collections.abc import Iterator, Sequence
-from typing import get_args
+from collections.abc import Sequence
+from typing import cast, get_args
 
 import pytest
 from broken_runs import GIVES_UP, made, scripted
@@ -45,10 +45,8 @@ def built(model: ScriptedChatModel, settings: Settings | None = None) -> Agent:
 
 
 def told(model: ScriptedChatModel, settings: Settings | None = None) -> list[ProgressEvent]:
-    events: Iterator[ProgressEvent] = built(model, settings).stream(
-        GOAL, THREAD, stream_mode="custom"
-    )
-    return list(events)
+    events = built(model, settings).stream(GOAL, THREAD, stream_mode="custom")
+    return [cast("ProgressEvent", event) for event in events]
 
 
 @pytest.mark.parametrize("mode", MODES)
