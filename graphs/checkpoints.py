@@ -1,20 +1,22 @@
 """Where checkpoints are kept: a SQLite file, or a Postgres database by its URL."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import import_module
 from pathlib import Path
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
-from hansei.graphs.saving import SAVED_TYPES, AsyncCheckpointer, Checkpointer, serializer
+from hansei.graphs.saving import SAVED_TYPES, AsyncCheckpointer, Checkpointer, revive, serializer
 from hansei.graphs.sqlite_saver import aopen_sqlite, open_sqlite
 from hansei.policies.errors import OperatorError
 from hansei.policies.places import is_postgres
 
 
 @contextmanager
-def open_checkpointer(place: str | Path) -> Generator[Checkpointer]:
+def open_checkpointer(place: str | Path, *, types: Sequence[type] = ()) -> Generator[Checkpointer]:
     """Open a database as a checkpointer, and close it afterwards.
 
     The saver brings the store for long tool outputs and for the journal of calls that change
@@ -25,6 +27,8 @@ def open_checkpointer(place: str | Path) -> Generator[Checkpointer]:
             or the URL of a Postgres database, as in `postgresql://user@host/database`, for which
             the extra `postgres` must be installed. What the URL leaves out libpq finds where it
             always does: a password in `PGPASSWORD` or `~/.pgpass`.
+        types: Classes of your own that the state of a graph around the agent holds; what a row
+            names besides these and hansei's is not revived.
 
     Raises:
         OperatorError: The database cannot be opened, or is none, or is another program's, or was
@@ -36,18 +40,23 @@ def open_checkpointer(place: str | Path) -> Generator[Checkpointer]:
         from hansei.graphs.postgres_saver import open_postgres
 
         with open_postgres(str(place)) as saver:
+            revive(saver, types)
             yield saver
     else:
         with open_sqlite(place) as saver:
+            revive(saver, types)
             yield saver
 
 
 @asynccontextmanager
-async def aopen_checkpointer(place: str | Path) -> AsyncGenerator[AsyncCheckpointer]:
+async def aopen_checkpointer(
+    place: str | Path, *, types: Sequence[type] = ()
+) -> AsyncGenerator[AsyncCheckpointer]:
     """Open a database as a checkpointer for `ainvoke` and `astream`, and close it afterwards.
 
     Args:
         place: As for `open_checkpointer`.
+        types: As for `open_checkpointer`.
 
     Raises:
         OperatorError: As for `open_checkpointer`.
@@ -58,9 +67,11 @@ async def aopen_checkpointer(place: str | Path) -> AsyncGenerator[AsyncCheckpoin
         from hansei.graphs.postgres_async import aopen_postgres
 
         async with aopen_postgres(str(place)) as saver:
+            revive(saver, types)
             yield saver
     else:
         async with aopen_sqlite(place) as saver:
+            revive(saver, types)
             yield saver
 
 
@@ -69,6 +80,16 @@ def store_beside(checkpointer: object) -> BaseStore | None:
     if isinstance(checkpointer, Checkpointer | AsyncCheckpointer):
         return checkpointer.store
     return None
+
+
+LENT_SAVER = "__pregel_checkpointer"
+"""Where in a config LangGraph puts the saver that a graph lends to a graph inside it."""
+
+
+def lent_store(config: RunnableConfig) -> BaseStore | None:
+    """The store that a graph around the agent brings: beside its saver, or its own."""
+    saver: object = config.get("configurable", {}).get(LENT_SAVER)
+    return store_beside(saver) or get_runtime().store
 
 
 def need_driver() -> None:
@@ -90,6 +111,7 @@ __all__ = [
     "AsyncCheckpointer",
     "Checkpointer",
     "aopen_checkpointer",
+    "lent_store",
     "open_checkpointer",
     "serializer",
     "store_beside",

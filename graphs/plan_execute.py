@@ -11,6 +11,7 @@ synthesizer → reflector ─ PASS → END, or back to the synthesizer once with
 
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
@@ -29,7 +30,7 @@ from hansei.graphs.arguments import (
     checked_tools,
     undeclared_effects,
 )
-from hansei.graphs.checkpoints import store_beside
+from hansei.graphs.checkpoints import lent_store, store_beside
 from hansei.nodes import bodies
 from hansei.nodes.kit import Kit
 from hansei.nodes.models import ModelPort, capabilities_of
@@ -86,7 +87,7 @@ def create_plan_execute_agent(
     critic: BaseChatModel | None = None,
     settings: Settings | None = None,
     checks: Sequence[Check] = (),
-    checkpointer: BaseCheckpointSaver[str] | None = None,
+    checkpointer: BaseCheckpointSaver[str] | bool | None = None,
     store: BaseStore | None = None,
 ) -> Agent:
     """Build the agent that plans, executes, reflects, replans and synthesizes.
@@ -100,9 +101,12 @@ def create_plan_execute_agent(
         checks: Your own rules: functions from `CheckInput` to a `Finding` or `None`. One that
             finds `PASS` stands in for the critic on that step.
         checkpointer: A LangGraph saver, for runs that can be resumed; `open_checkpointer` opens
-            one that knows the types of a run.
+            one that knows the types of a run. For an agent inside another graph: `None` uses
+            that graph's saver for each run anew, `True` keeps its state there from run to run,
+            `False` keeps none.
         store: Where long tool outputs and the journal of changes are kept; by default beside the
-            checkpoints of `open_checkpointer`, else in memory.
+            checkpoints of `open_checkpointer`, else where a graph around the agent keeps such
+            things, else in memory.
 
     Returns:
         A compiled LangGraph graph. Invoke it with `{"goal": …}` or `{"messages": […]}`; a
@@ -117,11 +121,12 @@ def create_plan_execute_agent(
     check_checks(checks)
     check_stores(checkpointer, store)
     chosen = settings or Settings()
-    kept = store or store_beside(checkpointer) or InMemoryStore()
+    lasting = store or store_beside(checkpointer)
+    kept = lasting or InMemoryStore()
     kit = _kit(
         model, checked_tools(tools), critic=critic, settings=chosen, checks=checks, store=kept
     )
-    graph = build_graph(kit)
+    graph = build_graph(kit if lasting else replace(kit, lent_store=lent_store))
     compiled = agent_of(graph.compile(checkpointer=checkpointer, store=kept, name="hansei"))
     return compiled.with_config(recursion_limit=_superstep_limit(chosen))
 

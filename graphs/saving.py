@@ -67,9 +67,15 @@ _AT_ONCE = 100
 """Items of the store that are looked up, and deleted, at a time."""
 
 
-def serializer() -> JsonPlusSerializer:
-    """The serializer that revives only what is ours."""
-    return JsonPlusSerializer(allowed_msgpack_modules=SAVED_TYPES)
+def serializer(types: Sequence[type] = ()) -> JsonPlusSerializer:
+    """The serializer that revives only what is ours, and `types`."""
+    return JsonPlusSerializer(allowed_msgpack_modules=(*SAVED_TYPES, *types))
+
+
+def revive(saver: BaseCheckpointSaver[str], types: Sequence[type]) -> None:
+    """Have a saver of ours revive classes of somebody else's too."""
+    if isinstance(saver.serde, JsonPlusSerializer):
+        saver.serde = saver.serde.with_msgpack_allowlist(types)
 
 
 class Checkpointer(BaseCheckpointSaver[str]):

@@ -214,7 +214,7 @@ def _session(kit: Kit, run_id: str, started_at: float) -> NodeSession:
         kit=kit,
         settings=_settings(kit),
         config=config,
-        store=kit.store,
+        store=kit.lent_store(config) or kit.store,
         run_id=run_id,
         started_at=started_at,
     )

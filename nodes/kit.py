@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -71,6 +71,8 @@ class Kit:
     checks: Sequence[Check] = ()
     store: BaseStore | None = None
     """Long outputs and the journal."""
+    lent_store: Callable[[RunnableConfig], BaseStore | None] = lambda _: None
+    """Finds one that lasts in a run's config, which goes before `store`."""
     ledger: Ledger = field(default_factory=Ledger)
 
 

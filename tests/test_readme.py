@@ -53,12 +53,18 @@ def test_the_python_of_the_readme_runs(
     model.script("synthesizer", MISSING.answer)
     monkeypatch.setattr(hansei, "chat_model", lambda **_: model)
     blocks = re.findall(r"```python\n(.*?)```", readme(name), re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 7
     for code in blocks:
         exec(compile(code, name, "exec"), {})
     printed = capsys.readouterr().out
     assert printed.startswith("failed False\n")
-    assert printed.endswith("\nfailed\n['rule', 'human', 'rule']\n")
+    assert "
+failed
+['rule', 'human', 'rule']
+" in printed
+    assert printed.endswith("
+A colleague will look at it.
+")
     assert MISSING.answer in printed
 
 
