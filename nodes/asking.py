@@ -102,6 +102,7 @@ def ask_structured(
     check: Callable[[T], Sequence[str]] = lambda _: (),
     last_resort: Callable[[str], T | None] = lambda _: None,
     foreign: Sequence[str] = (),
+    step: int | None = None,
 ) -> Body[Asked[T]]:
     """Ask for one structured reply, with at most `repairs` more requests for a usable one.
 
@@ -115,12 +116,16 @@ def ask_structured(
         check: What is wrong with a reply that could be read.
         last_resort: Reads a value out of prose that holds no JSON, without guessing.
         foreign: Texts of others in the prompt; what is copied out of them is no reply.
+        step: The step it is about, for traces.
     """
     asked: Asked[T] = Asked()
     best: Asked[T] = Asked()
     talk = list(messages)
     for left in range(repairs, -1, -1):
-        reply = yield from ask_model(ModelCall(role=role, messages=talk, schema=schema))
+        call = ModelCall(
+            role=role, messages=talk, schema=schema, repair=len(talk) > len(messages), step=step
+        )
+        reply = yield from ask_model(call)
         if reply.failure or reply.refused:
             # A reply that could be read, if not fully used, is better than none.
             if best.value is not None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import merge_configs
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
@@ -15,6 +16,7 @@ from hansei.nodes.beginning import begin
 from hansei.nodes.effects import Body, Remember, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
 from hansei.nodes.kit import Kit, NodeSession
+from hansei.nodes.models import STEP_METADATA
 from hansei.nodes.planner import plan
 from hansei.nodes.reflector import reflect_on_steps
 from hansei.nodes.replanner import replan
@@ -42,8 +44,8 @@ StateBody = Callable[[AgentState, Kit, Settings], Body[Update]]
 TaskBody = Callable[[StepTask, Kit, Settings], Body[Turn]]
 
 
-def state_node(body: StateBody, kit: Kit) -> RunnableLambda[AgentState, Update]:
-    """A node that sees the whole state."""
+def state_node(body: StateBody, kit: Kit, *, name: str) -> RunnableLambda[AgentState, Update]:
+    """A node that sees the whole state; `name` is what a tracer calls it."""
 
     def run(state: AgentState) -> Update:
         session = _open(kit, state)
@@ -54,10 +56,10 @@ def state_node(body: StateBody, kit: Kit) -> RunnableLambda[AgentState, Update]:
         update = await adrive(body(state, kit, session.settings), session)
         return _closed(state, update, session)
 
-    return RunnableLambda(run, afunc=arun)
+    return RunnableLambda(run, afunc=arun, name=name)
 
 
-def task_node(body: TaskBody, kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
+def task_node(body: TaskBody, kit: Kit, *, name: str) -> RunnableLambda[StepTask, Command[str]]:
     """A node that sees one step. What goes wrong inside it fails the step, not the run (P7)."""
 
     def run(task: StepTask) -> Command[str]:
@@ -82,7 +84,7 @@ def task_node(body: TaskBody, kit: Kit) -> RunnableLambda[StepTask, Command[str]
             turn = _broken(task, exc)
         return _onward(task, turn, session)
 
-    return RunnableLambda(run, afunc=arun)
+    return RunnableLambda(run, afunc=arun, name=name)
 
 
 def _left(task: StepTask) -> Remember:
@@ -101,42 +103,42 @@ def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
 
 def beginning(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """A new question, to a state without an earlier one."""
-    return state_node(begin, kit)
+    return state_node(begin, kit, name="begin")
 
 
 def planner(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """Goal to plan."""
-    return state_node(plan, kit)
+    return state_node(plan, kit, name="planner")
 
 
 def approval(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """A human's leave for what was planned."""
-    return state_node(approve, kit)
+    return state_node(approve, kit, name="approval")
 
 
 def executor(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
     """One model call on one step."""
-    return task_node(execute, kit)
+    return task_node(execute, kit, name="executor")
 
 
 def tools(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
     """The tool calls of one round of one step."""
-    return task_node(run_tools, kit)
+    return task_node(run_tools, kit, name="tools")
 
 
 def reflector(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """The look back: at finished steps, or at the answer."""
-    return state_node(_reflect, kit)
+    return state_node(_reflect, kit, name="reflector")
 
 
 def replanner(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """What takes the place of what failed."""
-    return state_node(replan, kit)
+    return state_node(replan, kit, name="replanner")
 
 
 def synthesizer(kit: Kit) -> RunnableLambda[AgentState, Update]:
     """Results and failures to an answer."""
-    return state_node(synthesize, kit)
+    return state_node(synthesize, kit, name="synthesizer")
 
 
 def dispatched(state: AgentState) -> list[Step]:
@@ -205,11 +207,13 @@ def _open(kit: Kit, state: AgentState) -> NodeSession:
 
 def _open_task(kit: Kit, task: StepTask) -> NodeSession:
     kit.ledger.sync(task.run_id, task.spent, alone=False)
-    return _session(kit, task.run_id, task.started_at)
+    return _session(kit, task.run_id, task.started_at, step=task.step.id)
 
 
-def _session(kit: Kit, run_id: str, started_at: float) -> NodeSession:
+def _session(kit: Kit, run_id: str, started_at: float, *, step: int | None = None) -> NodeSession:
     config: RunnableConfig = get_config()
+    if step is not None:
+        config = merge_configs(config, {"metadata": {STEP_METADATA: step}})
     return NodeSession(
         kit=kit,
         settings=_settings(kit),

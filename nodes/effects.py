@@ -29,6 +29,10 @@ class ModelCall:
     schema: dict[str, JsonValue] | None = None
     """JSON schema of a structured reply."""
     tools: Sequence[BaseTool] = ()
+    repair: bool = False
+    """Asks for a better reply than the one that came before."""
+    step: int | None = None
+    """The step it is about, where the node that asks has several."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ class NodeSession:
         refused = self._admit(call.role)
         if refused:
             return ModelReply(refused=refused)
-        reply, usage = self.kit.models[call.role].invoke(call)
+        reply, usage = self.kit.models[call.role].invoke(call, self.config)
         self._spend(call.role, usage)
         return reply
 
@@ -120,7 +120,7 @@ class NodeSession:
         refused = self._admit(call.role)
         if refused:
             return ModelReply(refused=refused)
-        reply, usage = await self.kit.models[call.role].ainvoke(call)
+        reply, usage = await self.kit.models[call.role].ainvoke(call, self.config)
         self._spend(call.role, usage)
         return reply
 

@@ -16,7 +16,8 @@ from typing import Literal
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence
+from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 from openai import APIStatusError
 
@@ -34,6 +35,9 @@ METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "
 ToolStyle = Literal["native", "schema"]
 """How tools are offered: by the endpoint's own tool calling, or as a JSON schema of a call, for
 models that write calls as text or not at all."""
+
+STEP_METADATA = "hansei_step"
+"""Under which key of a call's metadata a tracer finds the number of its step."""
 
 _REFUSED_STATUS = frozenset({400, 404, 405, 415, 422, 501})
 """Answers that mean "not this way": the next method is tried, and this one never again."""
@@ -63,13 +67,16 @@ class ModelPort:
         """How tools are best offered to this model."""
         return self._can.tools
 
-    def invoke(self, call: ModelCall) -> tuple[ModelReply, RoleUsage]:
-        """Make one logical request."""
+    def invoke(
+        self, call: ModelCall, config: RunnableConfig | None = None
+    ) -> tuple[ModelReply, RoleUsage]:
+        """Make one logical request; `config` is that of the node that asks, for its callbacks."""
+        traced = traced_as(call, config)
         again = True
         while True:
             method = self._method(call)
             try:
-                message = _message(self._bound(call, method).invoke(list(call.messages)))
+                message = _message(self._bound(call, method).invoke(list(call.messages), traced))
             except GraphBubbleUp:
                 raise
             except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here
@@ -80,13 +87,17 @@ class ModelPort:
                 continue
             return _reply(message, call), _usage(message, call)
 
-    async def ainvoke(self, call: ModelCall) -> tuple[ModelReply, RoleUsage]:
-        """Make one logical request."""
+    async def ainvoke(
+        self, call: ModelCall, config: RunnableConfig | None = None
+    ) -> tuple[ModelReply, RoleUsage]:
+        """Make one logical request; `config` is that of the node that asks, for its callbacks."""
+        traced = traced_as(call, config)
         again = True
         while True:
             method = self._method(call)
             try:
-                message = _message(await self._bound(call, method).ainvoke(list(call.messages)))
+                asked = self._bound(call, method)
+                message = _message(await asked.ainvoke(list(call.messages), traced))
             except GraphBubbleUp:
                 raise
             except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here
@@ -106,7 +117,7 @@ class ModelPort:
                 self._model.with_structured_output
             )
             try:
-                return structured(call.schema, method=method, include_raw=True)
+                return _asking_part(structured(call.schema, method=method, include_raw=True))
             except Exception as exc:
                 raise _CannotAsk(str(exc)) from exc
         if call.tools:
@@ -136,6 +147,28 @@ class ModelPort:
         # May hold what the phrase must not, so only for those who ask for it.
         logger.debug("the failed call of the %s", call.role, exc_info=exc)
         return ModelReply(failure=failure.phrase, advice=failure.advice)
+
+
+def traced_as(call: ModelCall, config: RunnableConfig | None) -> RunnableConfig:
+    """The config of one call: a tracer finds it under its role."""
+    metadata: dict[str, object] = {"hansei_role": call.role}
+    if call.step is not None:
+        metadata[STEP_METADATA] = call.step
+    name = f"{call.role} repair" if call.repair else call.role
+    return merge_configs(config, {"run_name": name, "metadata": metadata})
+
+
+def _asking_part(
+    structured: Runnable[LanguageModelInput, object],
+) -> Runnable[LanguageModelInput, object]:
+    """The part of a structured request that asks, without LangChain's readers behind it.
+
+    Replies are read by `policies.reading` alone; the readers would only cost time, and fill a
+    trace with ten runs for each call.
+    """
+    first: object = structured.first if isinstance(structured, RunnableSequence) else None
+    raw = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
+    return structured if raw is None else raw
 
 
 def _cut_message(exc: Exception) -> str | None:

@@ -155,6 +155,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         settings,
         state.language,
         foreign=[attempt.result, *told],
+        step=step.id,
     )
     record = derive(Judgement(findings=findings, reply=reply), subject)
     return record.model_copy(update={"prompt_version": PROMPT_VERSION})
@@ -195,6 +196,7 @@ def ask_critic(
     language: Language,
     *,
     foreign: Sequence[str],
+    step: int | None = None,
 ) -> Body[ReflectorReply | Unjudged]:
     """Ask the critic; a critic that is down or cannot be read has not judged (P14).
 
@@ -209,6 +211,7 @@ def ask_critic(
         language=language,
         last_resort=lambda text: _labelled_verdict(without_lines_of(foreign, text)),
         foreign=foreign,
+        step=step,
     )
     if asked.value is not None:
         return asked.value
