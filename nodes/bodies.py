@@ -26,6 +26,7 @@ from hansei.nodes.tool_call import said_by
 from hansei.nodes.tool_runner import entry_of, run_tools
 from hansei.policies.budget import Spent
 from hansei.policies.events import ProgressEvent, run_events, turn_events
+from hansei.policies.follow_up import said
 from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
 from hansei.policies.records import Step
@@ -154,6 +155,7 @@ def edited() -> bool:
 def tasks(state: AgentState, steps: Sequence[Step]) -> list[Send]:
     """The steps to hand to the executor, each with what it is bound to."""
     spent = spent_of(state)
+    earlier = said(state.earlier)
     return [
         Send(
             "executor",
@@ -162,6 +164,7 @@ def tasks(state: AgentState, steps: Sequence[Step]) -> list[Send]:
                 inputs=[_input(state, d) for d in step.depends_on if d in state.steps],
                 given_up=given_up_calls(step, state.steps),
                 goal=state.goal,
+                earlier=earlier,
                 language=state.language,
                 run_id=state.run_id,
                 started_at=state.started_at,

@@ -1,7 +1,7 @@
 """The planner: from a goal to steps, linted before the first of them runs."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -11,13 +11,14 @@ from pydantic import JsonValue
 from hansei.nodes.asking import Asked, ask_structured, closed_schema
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit, tool_list
-from hansei.nodes.prompting import LANGUAGE_NAMES, render
+from hansei.nodes.prompting import LANGUAGE_NAMES, render, shown_turns
 from hansei.policies.budget import budget_told
 from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
 from hansei.policies.errors import EndpointError, UserError
+from hansei.policies.follow_up import Turn, earlier_turns
 from hansei.policies.goals import checked_goal
-from hansei.policies.language import asked_language
+from hansei.policies.language import asked_language, speaks
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
 from hansei.policies.phrases import say
 from hansei.policies.planning import cut_steps, number_steps
@@ -28,12 +29,6 @@ from hansei.policies.state import AgentState
 from hansei.policies.words import AcceptedReason, AnswerStatus, Language, RunStatus
 
 Update = dict[str, object]
-
-HISTORY = 6
-"""Earlier messages of the thread that the planner sees: three questions and answers."""
-
-HISTORY_CHARS = 500
-"""Characters of each of them."""
 
 
 def choose_goal(state: AgentState) -> tuple[str, str]:
@@ -84,12 +79,15 @@ def plan_schema(kit: Kit, settings: Settings) -> dict[str, JsonValue]:
 def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     """Make a plan, or answer at once where there is no work."""
     goal, asked = choose_goal(state)
-    language: Language = asked_language(goal) if settings.language == "auto" else settings.language
+    # A goal that was given beside the messages came after all of them.
+    earlier = earlier_turns(state.messages, asked=asked if asked != state.asked else "", goal=goal)
+    language = _language(goal, earlier, settings)
     context = LintContext(
         goal=goal,
         tools=frozenset(kit.tools),
         max_steps=settings.max_steps,
         language=language,
+        earlier=earlier,
     )
     messages = render(
         "planner",
@@ -97,7 +95,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         tools=tool_list(kit),
         goal=goal,
         max_steps=settings.max_steps,
-        history=_history(state.messages, goal),
+        history=shown_turns(earlier),
         answer_language=LANGUAGE_NAMES[language][language],
     )
     reply = yield from ask_structured(
@@ -128,6 +126,14 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     }
 
 
+def _language(goal: str, earlier: Sequence[Turn], settings: Settings) -> Language:
+    """The answer's language; a goal without words ("10002?") goes on in the earlier one."""
+    if settings.language != "auto":
+        return settings.language
+    questions = [turn.text for turn in earlier if turn.speaker == "user"]
+    return asked_language(next((text for text in [goal, *questions[::-1]] if speaks(text)), goal))
+
+
 def _decide(
     reply: Asked[PlanDraft], goal: str, context: LintContext, settings: Settings, *, held: bool
 ) -> Update:
@@ -146,21 +152,21 @@ def _decide(
         return _failed(say("planner_unreadable", language, reason=linted), language)
     if not linted.steps:
         return _direct([draft.answer.strip(), say("direct", language)])
-    return _planned(draft, linted, goal, settings, language, held=held)
+    return _planned(draft, linted, context, settings, held=held)
 
 
 def _planned(
-    draft: PlanDraft,
-    linted: Linted,
-    goal: str,
-    settings: Settings,
-    language: Language,
-    *,
-    held: bool,
+    draft: PlanDraft, linted: Linted, context: LintContext, settings: Settings, *, held: bool
 ) -> Update:
+    goal, language = context.goal, context.language
+    before = [turn.text for turn in context.earlier if turn.speaker == "user"]
     steps, ids = number_steps(linted.steps, first=1)
     rest = cut_steps(linted.cut, first=len(steps) + 1, limit=settings.max_steps, language=language)
-    conditions = merge_conditions(goal, linted.conditions, ids) if settings.conditions else []
+    conditions = (
+        merge_conditions(goal, linted.conditions, ids, earlier=before)
+        if settings.conditions
+        else []
+    )
     by_id = {step.id: step for step in [*steps, *rest]}
     order = list(by_id)
     # Until a human has given leave nothing begins.
@@ -211,16 +217,3 @@ def _question(state: AgentState, goal: str, asked: str) -> tuple[list[AnyMessage
         return [], asked
     message = HumanMessage(content=goal, id=str(uuid4()))
     return [message], str(message.id)
-
-
-def _history(messages: Sequence[AnyMessage], goal: str) -> str:
-    earlier = list(messages)
-    if earlier and isinstance(earlier[-1], HumanMessage) and earlier[-1].text.strip() == goal:
-        earlier.pop()
-    names: Mapping[str, str] = {"human": "user", "ai": "assistant"}
-    lines = [
-        f"{names[m.type]}: {m.text[:HISTORY_CHARS]}"
-        for m in earlier[-HISTORY:]
-        if m.type in names and m.text.strip()
-    ]
-    return "\n".join(lines)

@@ -1,15 +1,18 @@
 """Prompts: files beside this module, rendered strictly, with a version in every record."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
+from hansei.policies.fencing import fenced
+from hansei.policies.follow_up import Turn
 from hansei.policies.words import Language
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 """Raise it when a prompt changes what it asks for, so that records stay comparable."""
 
 TEMPLATES = (
@@ -73,6 +76,20 @@ def render(name: str, language: Language, **values: Value) -> list[BaseMessage]:
     return [
         SystemMessage(block(name, "system", language, **values)),
         HumanMessage(block(name, "user", language, **values)),
+    ]
+
+
+def shown_turns(turns: Sequence[Turn]) -> list[Turn]:
+    """The conversation as a prompt shows it: each turn on one line, what was answered fenced."""
+    nonce = new_nonce()
+    return [
+        replace(
+            turn,
+            text=" ".join(turn.text.split())
+            if turn.speaker == "user"
+            else fenced(turn.text, nonce=nonce, label="assistant"),
+        )
+        for turn in turns
     ]
 
 

@@ -17,6 +17,7 @@ from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, re
 from hansei.policies.budget import budget_told
 from hansei.policies.checks import CheckInput, Evidence, run_checks
 from hansei.policies.fencing import fenced, scanned
+from hansei.policies.follow_up import asked_before, said
 from hansei.policies.modes import asks_critic
 from hansei.policies.phrases import say
 from hansei.policies.provenance import owed, standing_calls
@@ -113,6 +114,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
             result=attempt.result,
             evidence=evidence,
             conditions=conditions,
+            earlier=said(state.earlier),
             inputs=[state.steps[d].result for d in step.depends_on if d in state.steps],
             tools=frozenset(kit.tools),
             effect_tools=kit.effects,
@@ -138,6 +140,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         "reflector",
         state.language,
         goal=state.goal,
+        earlier=asked_before(state.earlier),
         description=step.description,
         conditions=conditions,
         chain=_chain(state) if settings.share_reflections else [],

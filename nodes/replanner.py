@@ -9,7 +9,7 @@ from hansei.nodes.asking import ask_structured, closed_schema
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.planner import step_fields
-from hansei.nodes.prompting import LANGUAGE_NAMES, render
+from hansei.nodes.prompting import LANGUAGE_NAMES, render, shown_turns
 from hansei.policies.budget import budget_told
 from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
 from hansei.policies.endings import done
@@ -41,6 +41,7 @@ def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         state.language,
         tools=tool_list(kit),
         goal=state.goal,
+        history=shown_turns(state.earlier),
         max_steps=settings.max_steps,
         first_id=max(state.steps, default=0) + 1,
         done=[_shown(s) for s in done(steps)],

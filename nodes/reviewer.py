@@ -11,6 +11,7 @@ from hansei.nodes.reflector import ask_critic, withdrawal
 from hansei.policies.answers import answer_findings, closing_notes, honest_answer, told_reason
 from hansei.policies.endings import budget_fault, done, ending, undone
 from hansei.policies.fencing import fenced, plain
+from hansei.policies.follow_up import asked_before, said
 from hansei.policies.narrow import as_list
 from hansei.policies.records import AnswerAttempt, Finding, Step, VerdictRecord
 from hansei.policies.rulings import ruled, rulings
@@ -66,7 +67,7 @@ def _judge(
     findings = answer_findings(
         draft.text,
         steps,
-        goal=state.goal,
+        goal=_spoken_of(state),
         conditions=state.conditions,
         language=state.language,
         truncated=draft.truncated,
@@ -88,6 +89,7 @@ def _judge(
         "reviewer",
         state.language,
         goal=state.goal,
+        earlier=asked_before(state.earlier),
         conditions=state.conditions,
         signals=[f.reason for f in findings if f.kind is FindingKind.SIGNAL],
         done=[{"description": s.description, "result": plain(s.result)} for s in done(steps)],
@@ -109,6 +111,11 @@ def _judge(
     return record.model_copy(update={"prompt_version": PROMPT_VERSION})
 
 
+def _spoken_of(state: AgentState) -> str:
+    """What an answer may name beside the records: the goal, and what was said before it."""
+    return "\n".join([state.goal, *said(state.earlier)])
+
+
 def _by_rule(findings: Sequence[Finding], subject: Subject, *, asks: bool) -> VerdictRecord:
     """The rules' verdict where no model reviews: a signal that weighs sends the answer back."""
     weighing = [f for f in findings if f.kind is FindingKind.SIGNAL and f.hint]
@@ -123,7 +130,7 @@ def _by_rule(findings: Sequence[Finding], subject: Subject, *, asks: bool) -> Ve
 
 def _end(state: AgentState, steps: Sequence[Step], text: str, record: VerdictRecord) -> Update:
     """The last word: an answer that hides nothing, and the status of the run."""
-    honest, kept = honest_answer(text, steps, state.language, goal=state.goal)
+    honest, kept = honest_answer(text, steps, state.language, goal=_spoken_of(state))
     if record.verdict is Verdict.PASS and kept:
         status, reason = AnswerStatus.VERIFIED, ""
     else:

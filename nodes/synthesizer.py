@@ -8,6 +8,7 @@ from hansei.policies.budget import budget_told
 from hansei.policies.cleaning import clean_answer
 from hansei.policies.endings import done, undone
 from hansei.policies.fencing import plain
+from hansei.policies.follow_up import said
 from hansei.policies.progress import advance
 from hansei.policies.records import AnswerAttempt, Step
 from hansei.policies.settings import Settings
@@ -36,7 +37,9 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
     reply = yield from ask_model(ModelCall(role="synthesizer", messages=messages))
-    known = "\n".join([state.goal, *(f"{s.description}\n{s.result}" for s in steps)])
+    known = "\n".join(
+        [state.goal, *said(state.earlier), *(f"{s.description}\n{s.result}" for s in steps)]
+    )
     text = clean_answer(reply.text, spoken_of=known)
     if looks_like_tool_call(text, kit.schemas):
         # It has no tools here; the markup of a call is no answer to anybody.

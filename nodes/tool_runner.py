@@ -209,13 +209,13 @@ def _settled(call: ToolCall, outcome: OutcomeStatus, text: str) -> ToolCall:
 
 
 def _sources(task: StepTask) -> Body[list[str]]:
-    """Everything an argument may come from: goal, step, inputs, and what tools returned.
+    """Everything an argument may come from: goal, earlier turns, step, inputs, tools' outputs.
 
     Long outputs are read back whole: an id of which the state only holds what stands before it
     was shown to the model all the same. A call that failed or was refused shows no id: its text
     may only say the argument again.
     """
-    found = [task.goal, task.step.description]
+    found = [task.goal, *task.earlier, task.step.description]
     for item in task.inputs:
         found += [item.description, item.result, item.evidence]
         for ref in item.refs:

@@ -48,6 +48,8 @@ class CheckInput:
     conditions: Sequence[Condition] = ()
     inputs: Sequence[str] = ()
     """Results of the steps that this one depends on."""
+    earlier: Sequence[str] = ()
+    """What was said before on the thread; what stands there may be named."""
     tools: frozenset[str] = field(default_factory=frozenset[str])
     """All tools that there are."""
     effect_tools: frozenset[str] = field(default_factory=frozenset[str])
@@ -197,7 +199,8 @@ def result_text(data: CheckInput) -> Finding | None:
 
 def recited(data: CheckInput) -> Finding | None:
     """A text that repeats the lines of the prompt states no result."""
-    sources = [data.goal, *data.inputs, *(scanned(item.output) for item in data.evidence)]
+    told = [data.goal, *data.earlier, *data.inputs]
+    sources = [*told, *(scanned(item.output) for item in data.evidence)]
     words = recital(data.result, task=data.step.description, sources=sources)
     if not words:
         return None
@@ -210,6 +213,7 @@ def grounded(data: CheckInput) -> Finding | None:
     """Ids and codes in the result must stand in the evidence, the step or its inputs."""
     sources = [
         data.goal,
+        *data.earlier,
         data.step.description,
         *data.inputs,
         *(scanned(item.output) for item in data.evidence),

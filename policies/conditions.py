@@ -157,21 +157,29 @@ def _excludes(match: re.Match[str]) -> bool:
 
 
 def merge_conditions(
-    goal: str, drafts: Iterable[ConditionDraft], key_to_id: dict[str, int]
+    goal: str,
+    drafts: Iterable[ConditionDraft],
+    key_to_id: dict[str, int],
+    *,
+    earlier: Sequence[str] = (),
 ) -> list[Condition]:
     """The planner's conditions and the rules', each once.
 
-    A condition of the planner counts only when its quote stands in the goal; the rules say
-    what kind it is. What the rules found and the planner did not is added.
+    A condition of the planner counts only when its quote stands in the goal, or in what the user
+    said before (`earlier`); the rules say what kind it is. What the rules found in the goal and the
+    planner did not is added. Whether something said before still holds only the planner can say.
     """
     by_rule = find_conditions(goal)
+    texts = [goal, *earlier]
+    known = [c for text in earlier for c in find_conditions(text)]
     merged: list[Condition] = []
     for draft in drafts:
         quote = draft.quote.strip()
-        if not quote or quote not in goal or quote == goal.strip():
+        if not quote or not any(quote in t and quote != t.strip() for t in texts):
             continue
         steps = [key_to_id[key] for key in draft.concerns if key in key_to_id]
-        same = [c for c in by_rule if c.quote in quote or quote in c.quote]
+        rules = by_rule if quote in goal else known
+        same = [c for c in rules if c.quote in quote or quote in c.quote]
         kind = same[0].kind if same else "situation"
         hard = bool(same and same[0].hard)
         merged.append(Condition(kind=kind, hard=hard, quote=quote, steps=steps))

@@ -33,6 +33,12 @@ def language_of(text: str) -> Language:
     return "zh" if starts_chinese or lead > 0 else "en"
 
 
+def speaks(text: str) -> bool:
+    """Whether a text has words, so that it says in which language it is."""
+    plain = words.NO_LANGUAGE.sub(" ", LINK.sub(" ", narrow(text)))
+    return bool(IS_CJK.search(plain) or _latin(plain))
+
+
 def asked_language(goal: str) -> Language:
     """Says in which language a goal wants its answer: by its wish, else by its own language."""
     wishes = [

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from hansei.policies.claims import claimed_actions
 from hansei.policies.drafts import ConditionDraft, PlanDraft, StepDraft
-from hansei.policies.text import identifiers, names_id, normal_id, quoted
+from hansei.policies.follow_up import Turn, leans, with_question
+from hansei.policies.text import contains_quote, identifiers, names_id, normal_id, quoted
 from hansei.policies.words import Language
 
 _SUMMARY = re.compile(
@@ -53,6 +54,8 @@ class LintContext:
     carried: Sequence[str] = ()
     """Texts that already carry the goal's constraints: the steps that stay in a replan."""
     language: Language = "en"
+    earlier: Sequence[Turn] = ()
+    """What was said before on the thread, on which the goal may lean."""
     whole: bool = True
     """A first plan must carry the goal's constraints; a replan only replaces a part."""
 
@@ -137,7 +140,10 @@ def _lint_direct_answer(draft: PlanDraft, context: LintContext) -> list[str]:
         return []
     if not draft.answer.strip():
         return ["The plan has no steps that do work, and there is no direct answer."]
+    answered = "\n".join(turn.text for turn in context.earlier if turn.speaker == "assistant")
     for claim in claimed_actions(draft.answer):
+        if contains_quote(answered, claim.sentence):
+            continue  # it only says again what an earlier run has answered for
         if context.tools or claim.needs_tool or claim.outside:
             return [f'The direct answer says "{claim.sentence[:80]}", and no step does it.']
     items = _constraints(context.goal)
@@ -175,7 +181,16 @@ def _lint_step(step: StepDraft, context: LintContext) -> list[str]:
             f'Step {step.id} points at "{match.group().strip()}" but depends on no step; '
             "whoever runs it sees only its own text and the results it depends on."
         )
+    elif _leans(step, context):
+        findings.append(
+            f"Step {step.id} points at the earlier conversation, which whoever runs it does not "
+            "see; write the id or the name itself."
+        )
     return findings
+
+
+def _leans(step: StepDraft, context: LintContext) -> bool:
+    return bool(context.earlier) and not step.depends_on and leans(step.description)
 
 
 def _circular(steps: Sequence[StepDraft]) -> bool:
@@ -223,11 +238,15 @@ def correct(draft: PlanDraft, context: LintContext) -> Linted | str:
         if draft.answer.strip() and not _lint_direct_answer(draft, context):
             return Linted(steps=[], conditions=conditions)
         notes.append("the plan had no steps that do work, so the goal itself is the step")
-        steps = [StepDraft(id="1", description=context.goal)]
+        told = context.goal
+        if not identifiers(told):
+            told = with_question(told, context.earlier)
+        steps = [StepDraft(id="1", description=told)]
     steps = _unique_keys(steps, notes)
     cut = steps[context.max_steps :]
     steps = steps[: context.max_steps]
     steps = _sound_graph(steps, context, notes)
+    steps = _told_what_was_asked(steps, context, notes)
     missing = _not_carried(steps, conditions, context) if context.whole else []
     if missing:
         conditions += [ConditionDraft(quote=item, hard=True) for item in missing]
@@ -236,6 +255,21 @@ def correct(draft: PlanDraft, context: LintContext) -> Linted | str:
         steps[0] = first.model_copy(update={"description": told})
         notes.append(f"told step {first.id} about {', '.join(missing)}")
     return Linted(steps=steps, conditions=conditions, cut=cut, notes=notes)
+
+
+def _told_what_was_asked(
+    steps: Sequence[StepDraft], context: LintContext, notes: list[str]
+) -> list[StepDraft]:
+    """The steps, those that still lean on the conversation with the last question behind them."""
+    told: list[StepDraft] = []
+    for step in steps:
+        description = step.description
+        if _leans(step, context):
+            description = with_question(description, context.earlier)
+        if description != step.description:
+            notes.append(f"told step {step.id} what was asked before")
+        told.append(step.model_copy(update={"description": description}))
+    return told
 
 
 def _unique_keys(steps: Sequence[StepDraft], notes: list[str]) -> list[StepDraft]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hansei.policies.budget import Spent
 from hansei.policies.edits import add_reflections, merge_steps
+from hansei.policies.follow_up import Turn, earlier_turns
 from hansei.policies.plain_model import PlainModel
 from hansei.policies.records import (
     AnswerAttempt,
@@ -115,6 +116,11 @@ class AgentState(PlainModel):
     exhausted: str = Field(default="", description="the budget that ended the run, if one did")
 
     @property
+    def earlier(self) -> list[Turn]:
+        """What was said on the thread before this run's question."""
+        return earlier_turns(self.messages, asked=self.asked, goal=self.goal)
+
+    @property
     def in_order(self) -> list[int]:
         """Ids of all steps in the order of the plan; one that an edit has added comes last."""
         known = [i for i in self.order if i in self.steps]
@@ -152,6 +158,10 @@ class StepTask(BaseModel):
         description="calls of the failed steps that this one stands in for",
     )
     goal: str = ""
+    earlier: list[str] = Field(
+        default_factory=list[str],
+        description="what was said before on the thread, whose ids may be used; no prompt shows it",
+    )
     language: Language = "en"
     run_id: str = ""
     started_at: float = 0.0

@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from tree import ROOT
 
 from hansei.nodes.prompting import TEMPLATES, block, new_nonce, render, template
+from hansei.policies.follow_up import Turn
 from hansei.policies.words import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -25,7 +26,8 @@ VALUES: dict[str, object] = {
     "tools": [{"tool": "query_order", "name": "query_order(order_id)", "description": "an order"}],
     "goal": "has order 42001 arrived?",
     "max_steps": 7,
-    "history": "user: hello",
+    "history": [Turn("user", "hello"), Turn("assistant", "<data-1>…</data-1>")],
+    "earlier": ["has order 42000 arrived?"],
     "answer_language": "English",
     "description": "look up order 42001",
     "tool": "query_order",

@@ -58,13 +58,8 @@ def test_the_python_of_the_readme_runs(
         exec(compile(code, name, "exec"), {})
     printed = capsys.readouterr().out
     assert printed.startswith("failed False\n")
-    assert "
-failed
-['rule', 'human', 'rule']
-" in printed
-    assert printed.endswith("
-A colleague will look at it.
-")
+    assert "\nfailed\n['rule', 'human', 'rule']\n" in printed
+    assert printed.endswith("\nA colleague will look at it.\n")
     assert MISSING.answer in printed
 
 
