@@ -29,7 +29,7 @@ from hansei.nodes.effects import (
 )
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
-from hansei.nodes.tool_call import run_blocking, said_by, tool_node
+from hansei.nodes.tool_call import run_blocking, said_by, text_of, tool_node
 from hansei.policies.budget import overdue
 from hansei.policies.checks import Check
 from hansei.policies.narrow import as_list, as_mapping
@@ -238,7 +238,7 @@ def _tool_config(run: RunTool, config: RunnableConfig) -> RunnableConfig:
 def _tool_reply(result: object) -> ToolReply:
     for message in as_list(as_mapping(result).get("messages", result)):
         if isinstance(message, ToolMessage):
-            return ToolReply(output=message.text, raised=message.status == "error")
+            return ToolReply(output=text_of(message), raised=message.status == "error")
     return ToolReply(output="")
 
 

@@ -1,7 +1,8 @@
 """One call of a LangChain tool, awaited or not, whether the tool itself can be awaited or not."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping
 
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -10,6 +11,9 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
+
+from hansei.policies.errors import first_of
+from hansei.policies.narrow import as_mapping
 
 
 def tool_node(tool: BaseTool) -> ToolNode:
@@ -84,8 +88,35 @@ def _in_own_loop(node: ToolNode, request: object, config: RunnableConfig) -> obj
         return pool.submit(lambda: asyncio.run(awaited())).result()
 
 
+def text_of(message: ToolMessage) -> str:
+    """What a tool returned, as one text.
+
+    Blocks of text stand one below the other; of a picture or a file only its kind and address do,
+    so that it does not look like nothing. Data that a tool returned beside its blocks (MCP's
+    structured content) is taken where they are not one text that says the same: a list comes as
+    one block for each item.
+    """
+    if isinstance(message.content, str):
+        return message.content
+    blocks = [_shown(block) for block in message.content]
+    data = as_mapping(message.artifact).get("structured_content")
+    if data is not None and len(blocks) != 1 and message.status != "error":
+        return json.dumps(data, ensure_ascii=False)
+    return "\n".join(blocks)
+
+
+def _shown(block: str | Mapping[str, object]) -> str:
+    if isinstance(block, str):
+        return block
+    if "text" in block:
+        return str(block["text"])
+    about = [str(block[key]) for key in ("type", "mime_type", "url") if block.get(key)]
+    return f"[{' '.join(about)}]"
+
+
 def said_by(exc: BaseException) -> str:
-    """An exception as text, also one whose own text cannot be had."""
+    """An exception as text, also one whose own text cannot be had; of a group the first."""
+    exc = first_of(exc)
     name = type(exc).__name__
     try:
         return f"{name}: {exc}"

@@ -5,6 +5,8 @@ the operator who runs the endpoint or the database, or the model that answered.
 Every message is one sentence that says what is wrong and what to do.
 """
 
+from typing import cast
+
 
 class HanseiError(Exception):
     """Root of every error that hansei raises on purpose."""
@@ -28,3 +30,10 @@ class ModelReplyError(HanseiError):
 
 class BudgetUsedUp(HanseiError):  # noqa: N818 - an end that was agreed on, not a fault
     """The run's call budget, token budget or deadline is spent."""
+
+
+def first_of(error: BaseException) -> BaseException:
+    """The error itself, or the first of a group, which says what happened."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error

@@ -21,6 +21,13 @@ EFFECTS: tuple[Effect, ...] = ("read", "idempotent", "once")
 METADATA_KEY = "hansei"
 """Where a tool's metadata says what hansei should know about it."""
 
+_MCP_HINTS: tuple[tuple[str, Effect], ...] = (
+    ("readOnlyHint", "read"),
+    ("idempotentHint", "idempotent"),
+)
+"""What an MCP server says of its tool, as langchain-mcp-adapters puts it into the metadata, and
+what that means; the first that holds counts."""
+
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What OpenAI-compatible endpoints take as the name of a function."""
 
@@ -54,12 +61,13 @@ def check_tools(tools: Iterable[object]) -> None:
 def tool_effect(tool: BaseTool) -> Effect:
     """Return what a call of the tool does, from its `metadata={"hansei": {"effect": …}}`.
 
-    A tool that does not say counts as `once`, the most careful reading.
+    Where that says nothing, the hints of an MCP server count. A tool that does not say counts as
+    `once`, the most careful reading.
 
     Raises:
         UserError: The metadata says something else than read, idempotent or once.
     """
-    declared = _declared(tool).get("effect", "once")
+    declared = _declared(tool).get("effect", _effect_by_hint(tool))
     for effect in EFFECTS:
         if declared == effect:
             return effect
@@ -71,7 +79,17 @@ def tool_effect(tool: BaseTool) -> Effect:
 
 def is_declared(tool: BaseTool) -> bool:
     """Return whether the tool says what its calls do."""
-    return "effect" in _declared(tool)
+    return "effect" in _declared(tool) or any(
+        isinstance((tool.metadata or {}).get(hint), bool) for hint, _ in _MCP_HINTS
+    )
+
+
+def _effect_by_hint(tool: BaseTool) -> Effect:
+    metadata = tool.metadata or {}
+    for hint, effect in _MCP_HINTS:
+        if metadata.get(hint) is True:
+            return effect
+    return "once"
 
 
 def tool_is_volatile(tool: BaseTool) -> bool:

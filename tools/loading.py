@@ -16,12 +16,16 @@ from langchain_core.tools import tool as as_tool
 
 from hansei.policies.errors import UserError
 from hansei.tools.declared import Effect, check_tools, tool_effect, tool_is_volatile
+from hansei.tools.mcp_servers import load_mcp_tools
 from hansei.tools.shop import shop_tools
 
 __all__ = ["Effect", "check_tools", "load_tools", "tool_effect", "tool_is_volatile"]
 
 SHOP = "shop"
 """The spec that means the demo shop; a user's own module `shop` is reached as "shop:name"."""
+
+MCP = "mcp:"
+"""Before the name of a file with MCP servers."""
 
 LONGEST_CAUSE = 200
 """Characters of somebody else's error that are repeated in ours, to keep it one sentence."""
@@ -44,6 +48,7 @@ def load_tools(spec: str) -> list[BaseTool]:
             - `module:name` or `path/to/file.py:name`: a tool, a list or tuple of tools, a
               function with annotations (it becomes a tool), or a callable without
               required arguments that returns tools.
+            - `mcp:servers.json`: the tools of the MCP servers in the file (extra `mcp`).
             - `module` or `path/to/file.py`: every tool in it; functions are not taken.
 
             The current directory is put on `sys.path` for a module, and the file's
@@ -55,6 +60,7 @@ def load_tools(spec: str) -> list[BaseTool]:
     Raises:
         UserError: A module, file or name does not exist, a module fails on import, there
             are no tools in it, or `check_tools` refuses what was found.
+        OperatorError: An MCP server cannot be started or reached.
     """
     parts = list(dict.fromkeys(part.strip() for part in spec.split(",") if part.strip()))
     if not parts:
@@ -71,6 +77,8 @@ def _load_part(part: str, modules: dict[str, ModuleType]) -> list[BaseTool]:
     """Load one spec without commas; a module already loaded for this call is not run again."""
     if part == SHOP:
         return shop_tools()
+    if part.startswith(MCP):
+        return load_mcp_tools(part.removeprefix(MCP))
     target, name = _split(part)
     if target not in modules:
         load = _load_file if _is_path(target) else _load_module

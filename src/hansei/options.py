@@ -33,7 +33,7 @@ DatabaseOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 ToolsOption = Annotated[
-    str, typer.Option(help="shop, module:name or file.py:name; several with commas.")
+    str, typer.Option(help="shop, module:name, file.py:name or mcp:FILE.json; several with commas.")
 ]
 ReflectionOption = Annotated[str, typer.Option(help="always, flagged, on_signal, auto or never.")]
 AssignmentsOption = Annotated[
