@@ -1,4 +1,4 @@
-"""The command line: `hansei run`, `resume`, `fork` and `migrate`, and what looks at threads.
+"""The command line: `hansei run`, `resume`, `fork`, `batch`, `migrate`, and what looks at threads.
 
 Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhausted, 6 needs a
 human, 7 for the operator (endpoint, key, database), 130 Ctrl-C, 143 SIGTERM.
@@ -13,6 +13,7 @@ from uuid import uuid4
 import typer
 
 from hansei.assignments import parse_settings
+from hansei.batch_command import BATCH_HELP, batch
 from hansei.console import say_plainly
 from hansei.guard import WRONG_USE, guarded
 from hansei.model_commands import model_app
@@ -47,6 +48,7 @@ app = typer.Typer(
 app.add_typer(model_app, name="model")
 for command in (show, why, history, threads):
     app.command()(command)
+app.command(epilog=BATCH_HELP)(batch)
 
 
 def _tell_version(asked: bool) -> None:

@@ -36,10 +36,10 @@ def say_plainly(text: str, *, stderr: bool = False) -> None:
     console(stderr=stderr).print(text, markup=False, highlight=False)
 
 
-def print_json(report: dict[str, JsonValue]) -> None:
-    """Print one JSON object on standard output."""
+def print_json(report: dict[str, JsonValue], *, indent: int | None = 2) -> None:
+    """Print one JSON object on standard output; on one line with an indent of `None`."""
     try:
-        sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=indent) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         _to_nowhere(sys.stdout)

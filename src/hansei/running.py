@@ -137,17 +137,31 @@ def fork(setup: Setup, checkpoint: str, *, edit: Mapping[str, object]) -> int:
 
 
 @contextmanager
-def _opened(setup: Setup) -> Generator[_Opened]:
+def opened_agent(
+    *, tools: str, db: str | None, settings: Settings
+) -> Generator[tuple[Agent, Checkpointer]]:
+    """An agent as the command line has it, and the open database behind it.
+
+    Raises:
+        UserError: The tools cannot be found, or something is no tool.
+        OperatorError: There is no model, or the database cannot be opened.
+    """
     # Before a database is made or a model is loaded for it.
-    loaded = checked_tools(load_tools(setup.tools))
+    loaded = checked_tools(load_tools(tools))
     if undeclared := undeclared_effects(loaded):
         # Also where the log is off, since it changes what a run may repeat.
         say_plainly(undeclared, stderr=True)
-    with open_checkpointer(setup.db or default_database()) as saver:
+    with open_checkpointer(db or default_database()) as saver:
         model, critic = chat_model(), chat_model(role="reflector")
         agent = create_plan_execute_agent(
-            model, loaded, critic=critic, settings=setup.settings, checkpointer=saver
+            model, loaded, critic=critic, settings=settings, checkpointer=saver
         )
+        yield agent, saver
+
+
+@contextmanager
+def _opened(setup: Setup) -> Generator[_Opened]:
+    with opened_agent(tools=setup.tools, db=setup.db, settings=setup.settings) as (agent, saver):
         place = stored_id(saver, setup.thread)
         config: RunnableConfig = {
             "configurable": {"thread_id": place},
