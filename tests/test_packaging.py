@@ -186,6 +186,12 @@ def test_the_locks_pin_what_is_declared() -> None:
     assert stale == [], "run `make lock`"
 
 
+def test_the_tests_run_with_the_extra_for_studio() -> None:
+    declaration = pyproject()
+    studio = declaration["project"]["optional-dependencies"]["studio"]
+    assert set(studio) <= set(declaration["dependency-groups"]["dev"])
+
+
 def test_the_model_is_in_no_lock_but_its_own() -> None:
     core, local = pins(LOCKS["core"]), pins(LOCKS["local"])
     assert core.keys().isdisjoint(local)
