@@ -19,7 +19,6 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import BaseStore
-from langgraph.store.memory import InMemoryStore
 
 from hansei.graphs.agent import Agent, agent_of
 from hansei.graphs.arguments import (
@@ -105,8 +104,8 @@ def create_plan_execute_agent(
             that graph's saver for each run anew, `True` keeps its state there from run to run,
             `False` keeps none.
         store: Where long tool outputs and the journal of changes are kept; by default beside the
-            checkpoints of `open_checkpointer`, else where a graph around the agent keeps such
-            things, else in memory.
+            checkpoints of `open_checkpointer`, else where the graph or the server that runs this
+            one keeps things, else in memory.
 
     Returns:
         A compiled LangGraph graph. Invoke it with `{"goal": …}` or `{"messages": […]}`; a
@@ -121,12 +120,11 @@ def create_plan_execute_agent(
     check_checks(checks)
     check_stores(checkpointer, store)
     chosen = settings or Settings()
-    lasting = store or store_beside(checkpointer)
-    kept = lasting or InMemoryStore()
+    kept = store or store_beside(checkpointer)
     kit = _kit(
         model, checked_tools(tools), critic=critic, settings=chosen, checks=checks, store=kept
     )
-    graph = build_graph(kit if lasting else replace(kit, lent_store=lent_store))
+    graph = build_graph(kit if kept else replace(kit, lent_store=lent_store))
     compiled = agent_of(graph.compile(checkpointer=checkpointer, store=kept, name="hansei"))
     return compiled.with_config(recursion_limit=_superstep_limit(chosen))
 
@@ -214,7 +212,7 @@ def _kit(
     critic: BaseChatModel | None,
     settings: Settings,
     checks: Sequence[Check],
-    store: BaseStore,
+    store: BaseStore | None,
 ) -> Kit:
     load_all()
     by_name = {tool.name: tool for tool in tools}

@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
 from langgraph.types import interrupt
 from pydantic import JsonValue
 
@@ -70,9 +71,11 @@ class Kit:
     """Tools whose identical call is run again rather than answered from the record."""
     checks: Sequence[Check] = ()
     store: BaseStore | None = None
-    """Long outputs and the journal."""
+    """Long outputs and the journal; `None`: the store that the graph is run with."""
     lent_store: Callable[[RunnableConfig], BaseStore | None] = lambda _: None
-    """Finds one that lasts in a run's config, which goes before `store`."""
+    """Finds the one beside the saver that the graph is run with."""
+    memory: BaseStore = field(default_factory=InMemoryStore)
+    """The same where the graph is run without one either."""
     ledger: Ledger = field(default_factory=Ledger)
 
 
@@ -130,7 +133,9 @@ class NodeSession:
         if late:
             return late
         try:
-            result = run_blocking(run.tool, _tool_input(run), _tool_config(run, self.config))
+            result = run_blocking(
+                run.tool, _tool_input(run), _tool_config(run, self.config), store=self.store
+            )
         except GraphBubbleUp:
             if run.key:  # it stopped to ask somebody, and will begin anew
                 self.remember(Remember(key=run.key, text="", shelf="journal"))
@@ -145,7 +150,7 @@ class NodeSession:
         if late:
             return late
         try:
-            result: object = await tool_node(run.tool).ainvoke(
+            result: object = await tool_node(run.tool, store=self.store).ainvoke(
                 _tool_input(run), _tool_config(run, self.config)
             )
         except GraphBubbleUp:

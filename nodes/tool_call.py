@@ -3,40 +3,60 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import cast
 
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langgraph.prebuilt import ToolNode
-from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
+from langgraph.store.base import BaseStore
 from langgraph.types import Command
 
 from hansei.policies.errors import first_of
 from hansei.policies.narrow import as_mapping
 
+Result = ToolMessage | Command[object]
 
-def tool_node(tool: BaseTool) -> ToolNode:
+
+def tool_node(tool: BaseTool, *, store: BaseStore | None = None) -> ToolNode:
     """LangGraph's own tool runner: it validates arguments and injects what a tool asks for.
 
     What a tool raises comes out as it is, since the runner's own text is an order to a model
     ("fix your mistakes") and would stand in the answer as the reason.
+
+    Args:
+        tool: The tool.
+        store: The store that it gets if it asks for one and the graph is run without any.
     """
-    return ToolNode([tool], handle_tool_errors=False, awrap_tool_call=_exit_is_data)
+
+    def stored(request: ToolCallRequest) -> ToolCallRequest:
+        held = request.runtime  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        runtime = cast("ToolRuntime[None, dict[str, object]]", held)
+        if runtime.store is not None:
+            return request
+        return replace(request, runtime=replace(runtime, store=store))
+
+    def call(request: ToolCallRequest, execute: Callable[[ToolCallRequest], Result]) -> Result:
+        return execute(stored(request))
+
+    async def acall(
+        request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Result]]
+    ) -> Result:
+        try:
+            return await execute(stored(request))
+        except (SystemExit, GeneratorExit) as exc:
+            # An ordinary failure inside its task, where asyncio would stop.
+            raise RuntimeError(said_by(exc)) from exc
+
+    return ToolNode([tool], handle_tool_errors=False, wrap_tool_call=call, awrap_tool_call=acall)
 
 
-async def _exit_is_data(
-    request: ToolCallRequest,
-    execute: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[object]]],
-) -> ToolMessage | Command[object]:
-    """Turns a tool's exit into an ordinary failure inside its task, where asyncio would stop."""
-    try:
-        return await execute(request)
-    except (SystemExit, GeneratorExit) as exc:
-        raise RuntimeError(said_by(exc)) from exc
-
-
-def run_blocking(tool: BaseTool, request: object, config: RunnableConfig) -> object:
+def run_blocking(
+    tool: BaseTool, request: object, config: RunnableConfig, *, store: BaseStore | None = None
+) -> object:
     """Run one call and wait for it.
 
     A tool that can only be awaited gets an event loop and a thread of its own: the caller's
@@ -46,8 +66,9 @@ def run_blocking(tool: BaseTool, request: object, config: RunnableConfig) -> obj
         tool: The tool.
         request: The input of LangGraph's tool runner.
         config: The run's config.
+        store: As for `tool_node`.
     """
-    node = tool_node(tool)
+    node = tool_node(tool, store=store)
     if _is_async_only(tool):
         return _in_own_loop(node, request, config)
     try:
