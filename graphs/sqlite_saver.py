@@ -1,5 +1,6 @@
 """The savers on a SQLite file: own connections, write-ahead log, and patience."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -68,14 +69,20 @@ async def aopen_sqlite(path: str | Path) -> AsyncGenerator[AsyncSqliteCheckpoint
     """Open a file for the running event loop; see `aopen_checkpointer`."""
     async with AsyncExitStack() as stack:
         with for_the_operator(path):
-            name = _place(path)
-            runs = _runs(name, path, stack)
-            _prepare_store(_connect(name, stack, own_transactions=True))
+            # In a thread: the loop is often a server's, and other runs wait for it.
+            name, runs = await asyncio.to_thread(_opened_tables, path, stack)
             store = AsyncSqliteStore(await _aconnect(name, stack, own_transactions=True))
             saver = AsyncSqliteCheckpointer(await _aconnect(name, stack), store=store, runs=runs)
             await saver.setup()
             await store.setup()
         yield saver
+
+
+def _opened_tables(path: str | Path, stack: AsyncExitStack) -> tuple[str, RunTable]:
+    name = _place(path)
+    runs = _runs(name, path, stack)
+    _prepare_store(_connect(name, stack, own_transactions=True))
+    return name, runs
 
 
 def _runs(name: str, path: str | Path, stack: ExitStack | AsyncExitStack) -> RunTable:
