@@ -38,6 +38,7 @@ from hansei.policies.checks import Check
 from hansei.policies.errors import UserError
 from hansei.policies.progress import after_edit, next_node
 from hansei.policies.records import Step
+from hansei.policies.run_context import RunContext
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentInput, AgentState, StepTask
 from hansei.policies.words import ROLES, Role
@@ -109,7 +110,7 @@ def create_plan_execute_agent(
 
     Returns:
         A compiled LangGraph graph. Invoke it with `{"goal": …}` or `{"messages": […]}`; a
-        `Settings` as `context` overrides settings for that run.
+        `Settings` as `context` overrides settings for that run, a `RunContext` prompts as well.
 
     Raises:
         UserError: An argument is not what it must be, two tools share a name, a role has no model
@@ -148,7 +149,7 @@ def _superstep_limit(settings: Settings) -> int:
 def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentState]:
     """The graph's nodes and edges, not compiled."""
     graph: StateGraph[AgentState, Settings, AgentInput, AgentState] = StateGraph(
-        AgentState, context_schema=Settings, input_schema=AgentInput
+        AgentState, context_schema=RunContext, input_schema=AgentInput
     )
     graph.add_node("begin", bodies.beginning(kit))
     graph.add_node("planner", bodies.planner(kit))

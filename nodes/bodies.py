@@ -31,6 +31,7 @@ from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
 from hansei.policies.records import Step
 from hansei.policies.rulings import rulings
+from hansei.policies.run_context import RunContext
 from hansei.policies.schedule import in_flight
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState, StepInput, StepTask
@@ -200,7 +201,9 @@ def _settings(kit: Kit) -> Settings:
     # LangGraph turns a mapping into Settings; without a context there is None, whatever it says.
     # Inside another graph it is that graph's context, which may be anything and is not for us.
     context = cast("object", get_runtime(Settings).context)
-    return kit.settings.overridden_by(context if isinstance(context, Settings) else None)
+    if not isinstance(context, Settings):
+        return kit.settings
+    return RunContext.of(kit.settings).overridden_by(context)
 
 
 def _open(kit: Kit, state: AgentState) -> NodeSession:

@@ -196,6 +196,7 @@ def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
         finished_calls=[
             f"{call.name}({call.args}) → {plain(call.output)[:200]}" for call in finished
         ],
+        settings=settings,
         answer_language=LANGUAGE_NAMES[language][language],
     )
     for turn in attempt.rounds:

@@ -96,6 +96,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         goal=goal,
         max_steps=settings.max_steps,
         history=shown_turns(earlier),
+        settings=settings,
         answer_language=LANGUAGE_NAMES[language][language],
     )
     reply = yield from ask_structured(

@@ -1,5 +1,6 @@
 """Prompts: files beside this module, rendered strictly, with a version in every record."""
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,9 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from hansei.policies.fencing import fenced
 from hansei.policies.follow_up import Turn
+from hansei.policies.prompt_edits import edit_mark, fill_in
+from hansei.policies.run_context import PROMPTS, edited_prompt
+from hansei.policies.settings import Settings
 from hansei.policies.words import Language
 
 PROMPT_VERSION = "2"
@@ -34,6 +38,9 @@ LANGUAGE_NAMES: Mapping[Language, Mapping[Language, str]] = {
 """The answer's language, named in the prompt's language."""
 
 Value = object
+
+_MARK = re.compile(r"\A\s*\[hansei:\w+ \w+\]\s*")
+"""The first line of every prompt: who asks, for logs and for servers that keep prefixes."""
 
 
 @cache
@@ -71,12 +78,34 @@ def block(name: str, part: str, language: Language, **values: Value) -> str:
     return "".join(source.blocks[part](source.new_context(dict(values)))).strip()
 
 
-def render(name: str, language: Language, **values: Value) -> list[BaseMessage]:
-    """A prompt as its system and its user message."""
-    return [
-        SystemMessage(block(name, "system", language, **values)),
-        HumanMessage(block(name, "user", language, **values)),
-    ]
+def render(
+    name: str, language: Language, *, settings: Settings, **values: Value
+) -> list[BaseMessage]:
+    """A prompt as its system and its user message.
+
+    The instructions in the first may be the run's own. What a retry must do differently and the
+    data of the call are not part of them.
+    """
+    system = block(name, "system", language, **values)
+    edited = edited_prompt(settings, name)
+    if edited is not None:
+        mark = system.partition("\n")[0]
+        told = fill_in(_without_mark(edited), {key: values[key] for key in PROMPTS[name]})
+        system = f"{mark}\n{told}"
+    if "retry" in template(name, language).blocks:
+        system = f"{system}\n{block(name, 'retry', language, **values)}".strip()
+    return [SystemMessage(system), HumanMessage(block(name, "user", language, **values))]
+
+
+def prompt_version(settings: Settings, name: str) -> str:
+    """The version of a prompt for the record, which also says whether a user has edited it."""
+    edited = edited_prompt(settings, name)
+    return PROMPT_VERSION if edited is None else f"{PROMPT_VERSION} {edit_mark(edited)}"
+
+
+def _without_mark(text: str) -> str:
+    """The text without the first line of the prompt that it was copied from."""
+    return _MARK.sub("", text, count=1)
 
 
 def shown_turns(turns: Sequence[Turn]) -> list[Turn]:

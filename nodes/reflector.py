@@ -13,7 +13,7 @@ from hansei.nodes.asking import Asked, ask_structured, closed_schema
 from hansei.nodes.effects import Body, side_by_side
 from hansei.nodes.executor import whole_output
 from hansei.nodes.kit import Kit
-from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
+from hansei.nodes.prompting import LANGUAGE_NAMES, new_nonce, prompt_version, render
 from hansei.policies.budget import budget_told
 from hansei.policies.checks import CheckInput, Evidence, run_checks
 from hansei.policies.fencing import fenced, scanned
@@ -150,6 +150,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
             for item in evidence
         ],
         result=fenced(attempt.result, nonce=nonce, label="result"),
+        settings=settings,
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
     reply = yield from ask_critic(
@@ -161,7 +162,7 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
         step=step.id,
     )
     record = derive(Judgement(findings=findings, reply=reply), subject)
-    return record.model_copy(update={"prompt_version": PROMPT_VERSION})
+    return record.model_copy(update={"prompt_version": prompt_version(settings, "reflector")})
 
 
 def fault_verdict(step: Step) -> VerdictRecord:

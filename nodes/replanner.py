@@ -47,6 +47,7 @@ def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         done=[_shown(s) for s in done(steps)],
         failed=[_shown(s) for s in failed],
         waiting=[_shown(s) for s in waiting(state.steps)],
+        settings=settings,
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
     reply = yield from ask_structured(

@@ -6,7 +6,7 @@ from langchain_core.messages import AIMessage
 
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit
-from hansei.nodes.prompting import LANGUAGE_NAMES, PROMPT_VERSION, new_nonce, render
+from hansei.nodes.prompting import LANGUAGE_NAMES, new_nonce, prompt_version, render
 from hansei.nodes.reflector import ask_critic, withdrawal
 from hansei.policies.answers import answer_findings, closing_notes, honest_answer, told_reason
 from hansei.policies.endings import budget_fault, done, ending, undone
@@ -98,6 +98,7 @@ def _judge(
             for s in undone(steps)
         ],
         answer=fenced(draft.text, nonce=nonce, label="answer"),
+        settings=settings,
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
     reply = yield from ask_critic(
@@ -108,7 +109,7 @@ def _judge(
         foreign=[draft.text, *(s.result for s in done(steps))],
     )
     record = derive(Judgement(findings=findings, reply=reply), subject)
-    return record.model_copy(update={"prompt_version": PROMPT_VERSION})
+    return record.model_copy(update={"prompt_version": prompt_version(settings, "reviewer")})
 
 
 def _spoken_of(state: AgentState) -> str:

@@ -34,6 +34,7 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         hint=plain(state.answer_hint),
         done=[{"description": s.description, "result": plain(s.result)} for s in results],
         undone=[_missing(s, state.language) for s in missing],
+        settings=settings,
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
     reply = yield from ask_model(ModelCall(role="synthesizer", messages=messages))

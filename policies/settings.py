@@ -1,6 +1,6 @@
 """What a user can set, with its defaults, and the bound on model calls that follows from it."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Optional, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -91,7 +91,7 @@ class Settings(PlainModel):
         default="auto", description="Language of the answer; auto follows the goal."
     )
 
-    def overridden_by(self, context: Self | None) -> Self:
+    def overridden_by(self, context: Optional["Settings"]) -> Self:
         """These settings with what `context` sets explicitly."""
         if context is None:
             return self

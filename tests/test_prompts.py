@@ -9,6 +9,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from syrupy.assertion import SnapshotAssertion
 from tree import ROOT
 
+from hansei import Settings
 from hansei.nodes.prompting import TEMPLATES, block, new_nonce, render, template
 from hansei.policies.follow_up import Turn
 from hansei.policies.words import Language
@@ -80,14 +81,14 @@ def test_rendered_prompts_are_as_known(
 @pytest.mark.parametrize("name", [n for n in TEMPLATES if n != "repair"])
 def test_optional_values_may_be_empty(name: str, language: Language) -> None:
     empty = {k: type(v)() if isinstance(v, str | list) else v for k, v in VALUES.items()}
-    for message in render(name, language, **empty):
+    for message in render(name, language, settings=Settings(), **empty):
         assert message.text.strip()
 
 
 @pytest.mark.parametrize("name", [n for n in TEMPLATES if n != "repair"])
 def test_a_value_that_is_not_given_is_an_error(name: str) -> None:
     with pytest.raises(UndefinedError):
-        render(name, "en")
+        render(name, "en", settings=Settings())
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -17,6 +17,7 @@ from hansei.policies.errors import (
 )
 from hansei.policies.records import Finding
 from hansei.policies.required_fields import required_fields
+from hansei.policies.run_context import RunContext
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentInput, AgentState
 from hansei.policies.words import (
@@ -42,6 +43,7 @@ __all__ = [
     "FindingKind",
     "HanseiError",
     "OperatorError",
+    "RunContext",
     "RunStatus",
     "Settings",
     "StepStatus",
