@@ -1,4 +1,4 @@
-"""What the environment says about models: one class that reads it, nothing that acts on it."""
+"""What the environment says: one class that reads it, nothing that acts on it."""
 
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ from hansei.policies.plain_model import allowed_by
 
 
 class ModelEnvironment(BaseSettings):
-    """Model settings from the environment, then from `.env` in the working directory.
+    """Models and the database from the environment, then from `.env` in the working directory.
 
     A variable of the environment wins over the same one in `.env`, even when it is empty:
     `OPENAI_API_KEY= hansei run ...` turns the key off for one run. Empty counts as not set.
@@ -46,6 +46,8 @@ class ModelEnvironment(BaseSettings):
     """A model file of the user's own, served in place of the embedded one."""
     hansei_cache: Path | None = None
     """Folder for joined model files, in place of the user's cache folder."""
+    hansei_db: str | None = None
+    """The file or the Postgres URL with the threads of the command line and of Studio."""
 
     @field_validator("*", mode="before")
     @classmethod

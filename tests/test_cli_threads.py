@@ -86,6 +86,17 @@ def test_without_db_the_runs_are_kept_where_the_system_keeps_such_things(
     assert hansei("show", "mine").code == 0
 
 
+def test_hansei_db_names_another_place_and_db_still_comes_first(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANSEI_DB", str(tmp_path / "elsewhere" / "mine.db"))
+    report(hansei("run", "look it up", "--tools", "my_tools.py", "--thread", "mine", "--json"))
+    assert (tmp_path / "elsewhere" / "mine.db").exists()
+    assert not list(tmp_path.rglob("threads.db"))
+    assert hansei("show", "mine").code == 0
+    assert "There is no database" in refused(hansei("show", "mine", "--db", "other.db"), 2)
+
+
 # show and why
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from hansei.assignments import SETTING_NAMES
-from hansei.threads import default_database
+from hansei.graphs.database import usual_database
 
 EXIT_HELP = "\n\n".join(
     (
@@ -26,8 +26,8 @@ DatabaseOption = Annotated[
     typer.Option(
         "--db",
         metavar="FILE|URL",
-        help="SQLite file with the threads, or URL of a Postgres database.",
-        show_default=str(default_database()),
+        help="SQLite file with the threads, or URL of a Postgres database; else HANSEI_DB.",
+        show_default=str(usual_database()),
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

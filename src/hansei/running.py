@@ -17,6 +17,7 @@ from hansei.console import console, print_json, say_plainly
 from hansei.graphs.agent import THREAD_NAME, Agent
 from hansei.graphs.arguments import checked_tools, undeclared_effects
 from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
+from hansei.graphs.database import default_database
 from hansei.graphs.models import chat_model
 from hansei.graphs.plan_execute import create_plan_execute_agent
 from hansei.history import find_checkpoint, history
@@ -29,7 +30,7 @@ from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput
 from hansei.policies.words import RunStatus
 from hansei.report import run_report
-from hansei.threads import default_database, state_of, stored_id
+from hansei.threads import state_of, stored_id
 from hansei.tools.loading import load_tools
 from hansei.trace import Trace, print_ending
 

@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import StateSnapshot
 
 from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
+from hansei.graphs.database import default_database
 from hansei.graphs.run_table import RunRow
 from hansei.graphs.saving import is_ours
 from hansei.policies.errors import UserError
@@ -21,13 +22,6 @@ from hansei.policies.words import RunStatus
 
 if TYPE_CHECKING:  # the graph is only loaded by the commands that need it
     from hansei.history import Moment
-
-
-def default_database() -> Path:
-    """Where runs are kept when no file is named."""
-    from platformdirs import user_state_path
-
-    return user_state_path("hansei") / "threads.db"
 
 
 def thread_id(name: str) -> str:
