@@ -44,7 +44,7 @@ demo: ## Ask for an order that no tool can find, with the embedded model (no key
 	@$(call scene,0 3 4)
 
 test: $(CORE) ## Run the tests: no network, no model (TEST_ARGS="-k word")
-	$(BIN)/python -m pytest -n auto $(TEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(TEST_ARGS)
 
 check: $(CORE) ## Lint, formatting and types: ruff, mypy, pyright
 	@code=0; for tool in "ruff check ." "ruff format --check ." mypy pyright; do \

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
@@ -121,10 +121,13 @@ async def _in_a_thread(held: AbstractContextManager[None]) -> AsyncGenerator[Non
         await asyncio.to_thread(held.__exit__, None, None, None)
 
 
-def agent_of(compiled: Base) -> Agent:
-    """The same graph as an `Agent`, made the way in which LangGraph copies one."""
+A = TypeVar("A", bound=Agent)
+
+
+def agent_of(compiled: Base, kind: type[A]) -> A:
+    """The same graph as an `Agent` of some kind, made the way in which LangGraph copies one."""
     parts = {k: v for k, v in vars(compiled).items() if k != "__orig_class__"}
-    return Agent(**parts)
+    return kind(**parts)
 
 
 def _goal_of(given: object) -> str:

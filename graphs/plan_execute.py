@@ -20,7 +20,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import BaseStore
 
-from hansei.graphs.agent import Agent, agent_of
+from hansei.graphs.agent import A, Agent, agent_of
 from hansei.graphs.arguments import (
     check_checks,
     check_models,
@@ -122,18 +122,26 @@ def create_plan_execute_agent(
     check_stores(checkpointer, store)
     chosen = settings or Settings()
     kept = store or store_beside(checkpointer)
-    kit = _kit(
-        model, checked_tools(tools), critic=critic, settings=chosen, checks=checks, store=kept
+    kit = make_kit(
+        make_ports(model, critic), checked_tools(tools), settings=chosen, checks=checks, store=kept
     )
-    graph = build_graph(kit if kept else replace(kit, lent_store=lent_store))
-    compiled = agent_of(graph.compile(checkpointer=checkpointer, store=kept, name="hansei"))
-    return compiled.with_config(recursion_limit=_superstep_limit(chosen))
+    return compiled(kit, Agent, checkpointer=checkpointer)
+
+
+def compiled(
+    kit: Kit, kind: type[A], *, checkpointer: BaseCheckpointSaver[str] | bool | None = None
+) -> A:
+    """The agent of a kit, ready to run."""
+    lent = kit if kit.store else replace(kit, lent_store=lent_store)
+    graph = build_graph(lent).compile(checkpointer=checkpointer, store=kit.store, name="hansei")
+    agent = agent_of(graph, kind)
+    return agent.with_config(recursion_limit=_superstep_limit(kit.settings))
 
 
 def reading_agent(checkpointer: BaseCheckpointSaver[str]) -> Agent:
     """The same graph without models and tools, to read what runs have left behind."""
     kit = Kit(models={}, tools={}, schemas={}, settings=Settings())
-    return agent_of(build_graph(kit).compile(checkpointer=checkpointer, name="hansei"))
+    return compiled(kit, Agent, checkpointer=checkpointer)
 
 
 def _superstep_limit(settings: Settings) -> int:
@@ -206,22 +214,22 @@ def _router(
     return route
 
 
-def _kit(
-    model: BaseChatModel | Mapping[Role, BaseChatModel],
+def make_kit(
+    models: Mapping[Role, ModelPort],
     tools: Sequence[BaseTool],
     *,
-    critic: BaseChatModel | None,
     settings: Settings,
-    checks: Sequence[Check],
-    store: BaseStore | None,
+    checks: Sequence[Check] = (),
+    store: BaseStore | None = None,
 ) -> Kit:
+    """What the nodes of one agent share; prompts are read now, not inside a run."""
     load_all()
     by_name = {tool.name: tool for tool in tools}
     undeclared = undeclared_effects(tools)
     if undeclared:
         logger.warning("%s", undeclared)
     return Kit(
-        models=_ports(model, critic),
+        models=models,
         tools=by_name,
         schemas={
             name: convert_to_openai_tool(tool)["function"]["parameters"]
@@ -237,9 +245,10 @@ def _kit(
     )
 
 
-def _ports(
+def make_ports(
     model: BaseChatModel | Mapping[Role, BaseChatModel], critic: BaseChatModel | None
 ) -> dict[Role, ModelPort]:
+    """The way to the model of each role."""
     ports: dict[Role, ModelPort] = {}
     for role in ROLES:
         chosen = critic if critic is not None and role in _CRITICS else _model_of(model, role)

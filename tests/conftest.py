@@ -6,7 +6,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -16,6 +16,9 @@ settings.register_profile("default", deadline=None)
 # In CI the same examples every time: a red run means that the change did it.
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+if TYPE_CHECKING:
+    from studio_server import Studio
 
 R = TypeVar("R")
 
@@ -63,6 +66,15 @@ def network_off() -> Iterator[None]:
         for name in ("getaddrinfo", "gethostbyname"):
             patch.setattr(socket, name, guarded(getattr(socket, name), named))
         yield
+
+
+@pytest.fixture(scope="session")
+def studio_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    """The development server of LangGraph Studio, one for all tests of the group `studio`."""
+    from studio_server import studio
+
+    with studio(tmp_path_factory.mktemp("studio")) as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)
