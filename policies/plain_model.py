@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -19,8 +19,13 @@ class PlainModel(BaseModel):
     `UserError` is a `ValueError`, as pydantic's own error is, so that one `except` catches both.
     """
 
-    what: ClassVar[str] = "field"
-    """What a field is called in the sentence."""
+    @classmethod
+    def called(cls) -> str:
+        """What a field is called in the sentence.
+
+        A method, since LangGraph makes a key of the state of whatever has an annotation.
+        """
+        return "field"
 
     if not TYPE_CHECKING:  # the checkers keep the signature that pydantic makes of the fields
 
@@ -61,11 +66,11 @@ def _refusal(model: type[PlainModel], exc: ValidationError) -> UserError:
     if first["type"] == "extra_forbidden":
         known = ", ".join(model.model_fields)
         near = did_you_mean(name, list(model.model_fields))
-        return UserError(f"There is no {model.what} {name!r}{near}; there are: {known}.")
+        return UserError(f"There is no {model.called()} {name!r}{near}; there are: {known}.")
     schema = cast("dict[str, JsonValue]", model.model_json_schema())
     allowed = allowed_by(as_mapping(as_mapping(schema["properties"]).get(name)))
     return UserError(
-        f"The {model.what} {name!r} cannot be {first['input']!r:.{SHOWN}}: "
+        f"The {model.called()} {name!r} cannot be {first['input']!r:.{SHOWN}}: "
         f"{f'it must be {allowed}' if allowed else first['msg']}."
     )
 

@@ -1,7 +1,7 @@
 """What may differ for one run: its settings, and the prompts of its nodes."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 
@@ -47,7 +47,6 @@ class RunContext(Settings):
         UserError: There is no such setting, it cannot have that value, or a prompt cannot be used.
     """
 
-    what: ClassVar[str] = "setting"
     model_config = ConfigDict(
         json_schema_extra={
             "description": "What may differ for one run: settings, and the prompts of the nodes."

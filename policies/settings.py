@@ -1,6 +1,6 @@
 """What a user can set, with its defaults, and the bound on model calls that follows from it."""
 
-from typing import Annotated, ClassVar, Literal, Optional, Self
+from typing import Annotated, Literal, Optional, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -32,7 +32,6 @@ class Settings(PlainModel):
         UserError: There is no such setting, or it cannot have that value; it is a ValueError too.
     """
 
-    what: ClassVar[str] = "setting"
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reflection: ReflectionMode = Field(
@@ -90,6 +89,11 @@ class Settings(PlainModel):
     language: Literal["auto", "zh", "en"] = Field(
         default="auto", description="Language of the answer; auto follows the goal."
     )
+
+    @classmethod
+    def called(cls) -> str:
+        """See `PlainModel`."""
+        return "setting"
 
     def overridden_by(self, context: Optional["Settings"]) -> Self:
         """These settings with what `context` sets explicitly."""

@@ -1,7 +1,7 @@
 """The state of a run and its reducers."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -53,7 +53,6 @@ def add_usage(
 class AgentInput(PlainModel):
     """What a run is started with: a goal, or messages whose last human one is the goal."""
 
-    what: ClassVar[str] = "input field"
     model_config = ConfigDict(extra="forbid")
 
     goal: str = Field(default="", description="What to do, in your own words.")
@@ -62,11 +61,14 @@ class AgentInput(PlainModel):
         description="A conversation; its last human message is the goal.",
     )
 
+    @classmethod
+    def called(cls) -> str:
+        """See `PlainModel`."""
+        return "input field"
+
 
 class AgentState(PlainModel):
     """Everything a run knows. What is not in here does not survive a crash."""
-
-    what: ClassVar[str] = "state field"
 
     state_version: int = STATE_VERSION
     goal: str = ""
@@ -114,6 +116,11 @@ class AgentState(PlainModel):
     reason: str = Field(default="", description="why the run failed")
     needs_human: str = Field(default="", description="what only a human can find out or decide")
     exhausted: str = Field(default="", description="the budget that ended the run, if one did")
+
+    @classmethod
+    def called(cls) -> str:
+        """See `PlainModel`."""
+        return "state field"
 
     @property
     def earlier(self) -> list[Turn]:

@@ -12,7 +12,7 @@ from tree import ROOT
 import hansei
 from hansei import create_plan_execute_agent
 from hansei.nodes.executor import Goto
-from hansei.policies.state import AgentState
+from hansei.policies.state import AgentInput, AgentState, StepTask
 from hansei.policies.words import Verdict
 
 MAY_IMPORT = {
@@ -92,6 +92,13 @@ def test_public_names_exist_and_are_sorted() -> None:
     assert list(hansei.__all__) == sorted(hansei.__all__)
     for name in hansei.__all__:
         assert getattr(hansei, name) is not None
+
+
+def test_the_graph_keeps_nothing_that_is_no_field_of_its_schemas() -> None:
+    channels = create_plan_execute_agent(ScriptedChatModel()).channels
+    ours = {name for name in channels if not name.startswith(("__", "branch:"))}
+    schemas = (AgentState, AgentInput, StepTask)
+    assert ours == {name for schema in schemas for name in schema.model_fields}
 
 
 def test_every_field_of_the_state_has_a_default() -> None:
