@@ -11,6 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot, StateUpdate
 
 from hansei.graphs.run_table import RunTable
+from hansei.policies.edit_shapes import checked_edit
 from hansei.policies.errors import UserError
 from hansei.policies.narrow import as_mapping
 from hansei.policies.settings import Settings
@@ -23,6 +24,9 @@ EDITED_AS = "reflector"
 """The node in whose name every edit of a run's state is made."""
 
 _WORKING = frozenset({"planner", "approval", "executor", "tools", "replanner", "synthesizer"})
+
+_NO_NODES = frozenset({"__input__", "__copy__", "__end__"})
+"""Names that LangGraph gives to an input, a copy and an end, whose values are no edit."""
 
 Base = CompiledStateGraph[AgentState, Settings, AgentInput, AgentState]
 
@@ -56,16 +60,15 @@ class Agent(Base):
         ) -> RunnableConfig:
             """See LangGraph's `bulk_update_state`; `update_state` comes through here as well."""
             with self._held(None, config):
-                planned = bool(_planned(self.get_state(config)))
-                return super().bulk_update_state(config, _as_edits(supersteps, planned=planned))
+                edits = _as_edits(supersteps, self.get_state(config))
+                return super().bulk_update_state(config, edits)
 
         async def abulk_update_state(
             self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
         ) -> RunnableConfig:
             """See LangGraph's `abulk_update_state`; `aupdate_state` comes through here as well."""
             async with _in_a_thread(self._held(None, config)):
-                planned = bool(_planned(await self.aget_state(config)))
-                edits = _as_edits(supersteps, planned=planned)
+                edits = _as_edits(supersteps, await self.aget_state(config))
                 return await super().abulk_update_state(config, edits)
 
     def _held(self, given: object, config: RunnableConfig | None) -> AbstractContextManager[None]:
@@ -80,14 +83,14 @@ class Agent(Base):
         return runs.held(str(thread), goal=_goal_of(given), name=str(name))
 
 
-def _planned(snapshot: StateSnapshot) -> object:
-    """What shows that a run has got past its planner."""
-    values = as_mapping(snapshot.values)
-    return values.get("steps") or values.get("answer")
+def _planned(values: object) -> bool:
+    """Whether a run has got past its planner."""
+    known = as_mapping(values)
+    return bool(known.get("steps") or known.get("answer"))
 
 
 def _as_edits(
-    supersteps: Sequence[Sequence[StateUpdate]], *, planned: bool
+    supersteps: Sequence[Sequence[StateUpdate]], snapshot: StateSnapshot
 ) -> list[list[StateUpdate]]:
     """Edits in the name of the reflector, whoever's name they bear.
 
@@ -95,20 +98,27 @@ def _as_edits(
     says what follows. The reflector's edge knows; executor and tools have none.
 
     Raises:
-        UserError: A step or a verdict is edited where there is no plan yet.
+        UserError: An edit cannot be merged into the state, or there is no plan yet to edit.
     """
-    return [[_as_edit(update, planned=planned) for update in step] for step in supersteps]
+    before: object = snapshot.values
+    planned = _planned(before)
+    edits: list[list[StateUpdate]] = []
+    for superstep in supersteps:
+        edits.append([_as_edit(update, before, planned=planned) for update in superstep])
+        before = {}  # only the first one meets the state that was read
+    return edits
 
 
-def _as_edit(update: StateUpdate, *, planned: bool) -> StateUpdate:
-    if update.values is None:
+def _as_edit(update: StateUpdate, before: object, *, planned: bool) -> StateUpdate:
+    if update.values is None or update.as_node in _NO_NODES:
         return update
+    values = checked_edit(update.values, before)
     if update.as_node in _WORKING or (planned and update.as_node is None):
-        return update._replace(as_node=EDITED_AS)
-    if update.as_node is None and {"steps", "verdict"} & set(as_mapping(update.values)):
+        return update._replace(values=values, as_node=EDITED_AS)
+    if update.as_node is None and {"steps", "verdict"} & set(values):
         msg = "There is no plan at that point yet, so there is no step or verdict to change."
         raise UserError(msg)
-    return update
+    return update._replace(values=values)
 
 
 @asynccontextmanager

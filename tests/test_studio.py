@@ -169,6 +169,18 @@ def test_chat_mode_takes_messages_and_appends_the_answer(
 
 BAD_EDITS: Sequence[tuple[Any, str]] = (
     ({"goal": 5}, "The state field 'goal' cannot be 5: it must be text."),
+    ({"verdict": "maybe"}, "There is no verdict 'maybe'; give PASS, RETRY or REPLAN."),
+    ({"steps": {"one": {}}}, "Steps are named by their numbers, and 'one' is none."),
+    (
+        {"steps": {"1": {"status": "done"}}},
+        "The step field 'status' of step 1 cannot be 'done': Input should be 'pending', 'verified',"
+        " 'accepted', 'failed', 'skipped', 'recovered' or 'replaced'.",
+    ),
+    (
+        {"steps": 3},
+        "The state field 'steps' cannot be 3: it must be an object with the numbers of steps, each"
+        " with the fields to change.",
+    ),
 )
 
 

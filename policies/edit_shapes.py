@@ -1,0 +1,89 @@
+"""What an edit of the state may look like, before it is merged: a sentence where it cannot be.
+
+Edits come as JSON, from Studio or from a client, and so may hold anything. What is merged into the
+state by a rule of its own is checked here; for the rest the state's own types are enough.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+from langgraph.graph.message import Messages, add_messages
+from langgraph.types import Overwrite
+from pydantic import BaseModel
+
+from hansei.policies.errors import UserError
+from hansei.policies.narrow import as_list, as_mapping
+from hansei.policies.plain_model import SHOWN, did_you_mean
+from hansei.policies.records import Reflection, RoleUsage
+from hansei.policies.state import AgentState
+
+_SHAPES: Mapping[str, str] = {
+    "steps": "an object with the numbers of steps, each with the fields to change",
+    "usage": "an object with the names of roles, each with the fields of its usage",
+    "reflections": "a list of reflections",
+    "messages": 'a message such as {"role": "user", "content": "…"}, or a list of them',
+}
+"""The fields that are merged, and what may be given for each."""
+
+
+def checked_edit(edit: object, values: object) -> dict[str, object]:
+    """An edit of the state that can be merged, without what stands there already.
+
+    Studio sends back all that it showed. What nobody has changed must not count: usage is added up.
+
+    Args:
+        edit: The values of the edit.
+        values: The values that stand there.
+
+    Raises:
+        UserError: It is no object, there is no such field, or a field cannot be that.
+    """
+    if not isinstance(edit, Mapping):
+        msg = f"An edit is an object of state fields, and {edit!r:.{SHOWN}} was given."
+        raise UserError(msg)
+    fields = cast("Mapping[str, object]", edit)
+    for name, value in fields.items():
+        if name not in AgentState.model_fields:
+            near = did_you_mean(name, list(AgentState.model_fields))
+            known = ", ".join(AgentState.model_fields)
+            msg = f"There is no state field {name!r:.{SHOWN}}{near}; there are: {known}."
+            raise UserError(msg)
+        if name in _SHAPES and not _replaces(value) and not _fits(name, value):
+            must = _SHAPES[name]
+            msg = f"The state field {name!r} cannot be {value!r:.{SHOWN}}: it must be {must}."
+            raise UserError(msg)
+    stands = as_mapping(values)
+    shown = AgentState.model_validate(dict(stands)).model_dump(mode="json") if stands else {}
+    return {
+        name: value for name, value in fields.items() if name not in shown or shown[name] != value
+    }
+
+
+def _replaces(value: object) -> bool:
+    """Whether it stands in place of what is there, in LangGraph's words, and is not merged."""
+    fields = as_mapping(value)
+    return (
+        isinstance(value, Overwrite)
+        or set(fields) == {"__overwrite__"}
+        or fields.get("type") == "__overwrite__"
+    )
+
+
+def _fits(name: str, value: object) -> bool:
+    if name in ("steps", "usage"):
+        parts = list(as_mapping(value).values())
+        known = isinstance(value, Mapping)
+    else:
+        parts = as_list(value)
+        known = isinstance(value, list)
+    try:
+        if name == "messages":
+            add_messages([], cast("Messages", value))
+            return True
+        if name == "usage":
+            [RoleUsage.model_validate(part) for part in parts]
+        if name == "reflections":
+            [Reflection.model_validate(part) for part in parts]
+    except (ValueError, TypeError, NotImplementedError):
+        return False
+    return known and all(isinstance(part, Mapping | BaseModel) for part in parts)
