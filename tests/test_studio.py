@@ -98,6 +98,32 @@ def test_the_order_scene_is_stopped_edited_and_resumed(
     assert honest.model.count("executor") == asked
 
 
+@pytest.mark.parametrize(
+    ("edit", "tries", "verdict"),
+    [
+        ({"steps": {"1": {"verdict": {"verdict": "retry", "hint": "查物流"}}}}, 2, "RETRY"),
+        ({"verdict": "replan"}, 1, "REPLAN"),
+    ],
+)
+def test_a_verdict_edited_as_plain_json_is_the_humans(
+    honest: Studio,
+    client: SyncLangGraphClient,
+    thread: str,
+    edit: dict[str, Any],
+    tries: int,
+    verdict: str,
+) -> None:
+    stop_before_the_reflector(client, thread)
+    client.threads.update_state(thread, edit)
+    ended = go_on(client, thread)
+    step = ended["steps"]["1"]
+    assert (step["verdicts"][0]["verdict"], step["verdicts"][0]["source"]) == (verdict, "human")
+    assert [a["hint"] for a in step["attempts"]] == ["", "查物流"][:tries]
+    assert ("查物流" in honest.model.prompts("executor")[-1]) is (tries == 2)
+    assert honest.model.count("reflector") == 0
+    assert ended["status"] == "failed"
+
+
 def test_an_older_checkpoint_is_forked_and_its_branch_stays(
     client: SyncLangGraphClient, thread: str
 ) -> None:
@@ -105,9 +131,8 @@ def test_an_older_checkpoint_is_forked_and_its_branch_stays(
     assert isinstance(first, dict)
     before = client.threads.get_history(thread, limit=100)
     judged = [point for point in before if point["next"] == ["reflector"]][-1]
-    edit = {"steps": {"1": {"status": "verified", "result": "99999 已签收"}}}
     forked = client.threads.update_state(
-        thread, edit, as_node="reflector", checkpoint_id=judged["checkpoint"]["checkpoint_id"]
+        thread, {"verdict": "pass"}, checkpoint_id=judged["checkpoint"]["checkpoint_id"]
     )
     ended = go_on(client, thread, checkpoint=forked["checkpoint"])
     assert ended["steps"]["1"]["verdicts"][-1]["source"] == "human"

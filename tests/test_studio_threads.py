@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from langchain_core.runnables import RunnableConfig
+from langgraph.types import StateSnapshot
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 from order_scene import MISSING, order_script
@@ -19,6 +20,7 @@ from studio_server import Studio
 
 from hansei import (
     AgentInput,
+    AgentState,
     RunStatus,
     StepStatus,
     ThreadBusyError,
@@ -57,6 +59,22 @@ def own_agent(studio: Studio) -> Iterator[Agent]:
         yield create_plan_execute_agent(model, shop_tools(), checkpointer=saver)
 
 
+def table(points: Sequence[StateSnapshot], *, python: int) -> str:
+    """The history of a thread, the oldest checkpoint first; Python made the first `python`."""
+    lines = [f"{'':>2} {'by':<7} {'source':<7} {'next':<12} {'status':<8} verdicts of step 1"]
+    for i, point in enumerate(reversed(points)):
+        state = AgentState.model_validate(point.values)
+        by = "server" if i == python else "Python"
+        source = (point.metadata or {}).get("source", "")
+        verdicts = state.steps[1].verdicts if 1 in state.steps else []
+        told = ", ".join(f"{v.verdict} by {v.source}" for v in verdicts)
+        waits = state.steps[1].verdict if 1 in state.steps else None
+        told += f" (waits: {waits.verdict} by hand)" if waits else ""
+        following = ", ".join(point.next)
+        lines.append(f"{i:>2} {by:<7} {source:<7} {following:<12} {state.status:<8} {told}")
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def test_a_thread_of_python_is_edited_in_the_server_and_goes_on_in_python(
     honest: Studio, client: SyncLangGraphClient
 ) -> None:
@@ -72,14 +90,15 @@ def test_a_thread_of_python_is_edited_in_the_server_and_goes_on_in_python(
     assert [p["checkpoint"]["checkpoint_id"] for p in there] == [
         p.config["configurable"]["checkpoint_id"] for p in here
     ]
-    edit = {"steps": {"1": {"status": "verified", "result": "订单 99999 已签收"}}}
-    client.threads.update_state(thread, edit, as_node="reflector")
+    told = {"steps": {"1": {"verdict": "PASS", "result": "订单 99999 已签收"}}}
+    client.threads.update_state(thread, told)
     with own_agent(honest) as agent:
         ended = agent.invoke(None, config, durability="sync")
         whole = list(agent.get_state_history(config))
     step = ended["steps"][1]
     assert (step.status, step.verdicts[-1].source) == (StepStatus.VERIFIED, VerdictSource.HUMAN)
     assert ended["status"] is not RunStatus.RUNNING
+    print(f"\nthread {thread}\n{table(whole, python=len(here))}")  # pytest -s shows it
     # All that was there, then the edit, then what came after it, on one line.
     assert [p.config for p in whole][-len(here) :] == [p.config for p in here]
     sources = [(p.metadata or {})["source"] for p in reversed(whole)]
