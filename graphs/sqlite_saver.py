@@ -184,6 +184,8 @@ def for_the_operator(path: str | Path) -> Generator[None]:
     """Tell what goes wrong while a file is opened in one sentence."""
     try:
         yield
+    except OperatorError:
+        raise
     except (OSError, RuntimeError, sqlite3.Error) as exc:  # RuntimeError: ~ of nobody
         msg = f"The database {path} cannot be used ({exc}); give another file with --db."
         raise OperatorError(msg) from exc

@@ -16,8 +16,11 @@ class UserError(HanseiError, ValueError):
     """The caller asked for something that cannot be done: a bad goal, tool or setting."""
 
 
-class OperatorError(HanseiError):
-    """Something around the run is missing or down: endpoint, key, model file, database."""
+class OperatorError(HanseiError, RuntimeError):
+    """Something around the run is missing or down: endpoint, key, model file, database.
+
+    A RuntimeError too: LangGraph's server tells the text of that, and hides that of unknown errors.
+    """
 
 
 class EndpointError(OperatorError):

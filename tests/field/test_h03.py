@@ -21,6 +21,21 @@ sys.modules["loaded_by_path"] = module
 spec.loader.exec_module(module)
 print(module.create_plan_execute_agent.__name__)
 """
+ENTRIES = """
+import importlib, importlib.util, json, sys, time
+config = json.loads(open(sys.argv[1]).read())
+places = [entry["path"].replace(":", ".") for entry in config["graphs"].values()]
+places += [config["checkpointer"]["path"], config["store"]["path"]]
+for place in places:
+    name, _, attribute = place.rpartition(".")
+    module = importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location(f"by_path_{attribute}", module.__file__)
+    again = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = again
+    spec.loader.exec_module(again)
+    print(attribute, *(type(getattr(one, attribute)).__name__ for one in (module, again)))
+print(time.process_time() < 10)
+"""
 FIRST_CALL = """
 from hansei import OperatorError, chat_model
 try:
@@ -46,6 +61,18 @@ def test_a_module_loads_by_its_file(tmp_path: Path) -> None:
     done = program(WITHOUT_EXTRA + BY_FILE, path, home=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == ["create_plan_execute_agent"]
+
+
+def test_the_entries_of_langgraph_json_load_by_name_and_by_file(tmp_path: Path) -> None:
+    done = program(WITHOUT_EXTRA + ENTRIES, str(ROOT / "langgraph.json"), home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "graph ServedAgent ServedAgent",
+        "checkpointer function function",
+        "store function function",
+        "True",
+    ]
+    assert list(tmp_path.iterdir()) == []  # a database is made by the server that asks for it
 
 
 def test_the_first_model_call_without_a_key_says_what_to_set(tmp_path: Path) -> None:
