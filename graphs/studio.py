@@ -20,6 +20,7 @@ from hansei.graphs.checkpoints import AsyncCheckpointer, aopen_checkpointer
 from hansei.graphs.database import default_database
 from hansei.graphs.models import chat_model
 from hansei.graphs.plan_execute import compiled, make_kit, make_ports
+from hansei.graphs.run_table import RunRow
 from hansei.nodes.models import ModelPort
 from hansei.policies.settings import Settings
 from hansei.policies.words import ROLES, Role
@@ -96,11 +97,24 @@ def served_agent(tools: Sequence[BaseTool], *, settings: Settings | None = None)
     return compiled(kit, ServedAgent)
 
 
+_OPEN: list[AsyncCheckpointer] = []
+"""The savers that the server has open: one for each of its event loops."""
+
+
 @asynccontextmanager
 async def checkpointer() -> AsyncGenerator[AsyncCheckpointer]:
     """The saver on the file of the command line, for the server's `checkpointer`."""
     async with aopen_checkpointer(await asyncio.to_thread(default_database)) as saver:
-        yield saver
+        _OPEN.append(saver)
+        try:
+            yield saver
+        finally:
+            _OPEN.remove(saver)
+
+
+def accepted_runs() -> list[RunRow]:
+    """The last run of each thread in the server's file, the latest first."""
+    return _OPEN[0].runs.rows() if _OPEN else []
 
 
 @asynccontextmanager

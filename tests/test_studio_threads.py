@@ -85,7 +85,6 @@ def test_a_thread_of_python_is_edited_in_the_server_and_goes_on_in_python(
             AgentInput(goal=GOAL), config, interrupt_before=["reflector"], durability="sync"
         )
         here = list(agent.get_state_history(config))
-    client.threads.create(thread_id=thread, if_exists="do_nothing", graph_id="hansei")
     there = client.threads.get_history(thread, limit=100)
     assert [p["checkpoint"]["checkpoint_id"] for p in there] == [
         p.config["configurable"]["checkpoint_id"] for p in here
@@ -122,6 +121,20 @@ def test_a_thread_of_the_server_goes_on_in_python(
     found = client.threads.get_state(thread)["values"]
     assert isinstance(found, dict)
     assert found["answer"] == ended["answer"]
+
+
+def test_threads_of_python_stand_in_the_servers_list(
+    honest: Studio, client: SyncLangGraphClient
+) -> None:
+    first, second = str(uuid4()), str(uuid4())
+    with own_agent(honest) as agent:
+        for thread in (first, second, "a name"):
+            config: RunnableConfig = {"configurable": {"thread_id": thread}}
+            agent.invoke(AgentInput(goal=GOAL), config)
+            found = client.threads.search(limit=100, metadata={"goal": GOAL})
+            listed = [t["thread_id"] for t in found]
+            assert (thread in listed) is (thread != "a name")  # it takes nothing but UUIDs
+    assert dict(client.threads.get(second)["metadata"] or {})["graph_id"] == "hansei"
 
 
 @pytest.fixture

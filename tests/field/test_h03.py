@@ -26,6 +26,7 @@ import importlib, importlib.util, json, sys, time
 config = json.loads(open(sys.argv[1]).read())
 places = [entry["path"].replace(":", ".") for entry in config["graphs"].values()]
 places += [config["checkpointer"]["path"], config["store"]["path"]]
+places += [config["http"]["app"].replace(":", ".")]
 for place in places:
     name, _, attribute = place.rpartition(".")
     module = importlib.import_module(name)
@@ -70,6 +71,7 @@ def test_the_entries_of_langgraph_json_load_by_name_and_by_file(tmp_path: Path) 
         "graph ServedAgent ServedAgent",
         "checkpointer function function",
         "store function function",
+        "app Starlette Starlette",
         "True",
     ]
     assert list(tmp_path.iterdir()) == []  # a database is made by the server that asks for it
