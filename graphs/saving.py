@@ -100,8 +100,12 @@ class Checkpointer(BaseCheckpointSaver[str]):
                 while items := self.store.search(place, limit=_AT_ONCE):
                     for item in items:
                         self.store.delete(place, item.key)
-            self.delete_thread(thread_id)
+            super().delete_thread(thread_id)
         self.runs.forget(thread_id)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """See `forget`: whoever deletes a thread means all that it has left."""
+        self.forget(thread_id)
 
     def threads(self) -> list[RunRow]:
         """The threads of hansei, the latest first; what other graphs keep here is left out."""
@@ -179,10 +183,14 @@ class AsyncCheckpointer(BaseCheckpointSaver[str]):
                 while items := await self.store.asearch(place, limit=_AT_ONCE):
                     for item in items:
                         await self.store.adelete(place, item.key)
-            await self.adelete_thread(thread_id)
+            await super().adelete_thread(thread_id)
         finally:
             await asyncio.to_thread(held.__exit__, None, None, None)
         await asyncio.to_thread(self.runs.forget, thread_id)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """See `aforget`; this is what a server calls."""
+        await self.aforget(thread_id)
 
     async def aput(
         self,

@@ -228,3 +228,8 @@ def test_a_tool_that_sleeps_blocks_nobody_and_leaves_its_traces_in_the_file(
     assert json.loads(entry.value["text"])["stage"] == "done"
     assert row is not None
     assert (row.goal, row.under_way) == ("Look up the tides", False)
+    client.threads.delete(thread)
+    with open_checkpointer(honest.database) as saver:
+        assert saver.get_tuple({"configurable": {"thread_id": thread}}) is None
+        assert saver.runs.row(thread) is None
+        assert not any(saver.store.search((*shelf, state["run_id"])) for shelf in SHELVES.values())
