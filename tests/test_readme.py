@@ -20,8 +20,9 @@ from hansei.graphs.environment import ModelEnvironment
 from hansei.graphs.run_table import LEASE
 from hansei.nodes.kit import IDEMPOTENCY_KEY
 from hansei.policies.endings import EXIT_CODES
-from hansei.policies.narrow import as_mapping
+from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.plain_model import allowed_by
+from hansei.policies.run_context import PROMPTS, RunContext
 from hansei.policies.settings import Settings
 from hansei.tools.declared import EFFECTS
 
@@ -130,6 +131,22 @@ def test_the_table_of_settings_is_what_settings_take(name: str) -> None:
         codes = words if told.startswith("one of ") else re.findall(r"True|False|None", told)
         assert re.findall(r"`(\w+)`", cell) == codes, field
         assert re.findall(r"\d+", cell) == re.findall(r"\d+", told), field
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_table_of_prompts_is_what_a_run_may_bring(name: str) -> None:
+    rows = re.findall(
+        r"^\| ([a-z]+)[^|]* \| `(\w+)_prompt` \| ([^|]+) \|$", readme(name), re.MULTILINE
+    )
+    told = {prompt: (node, set(re.findall(r"`(\w+)`", names))) for node, prompt, names in rows}
+    fields = as_mapping(RunContext.model_json_schema()["properties"])
+    assert told == {
+        prompt: (
+            as_list(as_mapping(fields[f"{prompt}_prompt"])["langgraph_nodes"])[0],
+            set(names),
+        )
+        for prompt, names in PROMPTS.items()
+    }
 
 
 def test_the_example_of_the_environment_names_all_that_is_read() -> None:
