@@ -255,6 +255,20 @@ def test_a_context_that_cannot_be_is_refused_before_anything_is_asked(
     assert client.threads.get_history(thread) == []
 
 
+def test_a_plan_waits_in_the_server_for_a_humans_leave(
+    honest: Studio, client: SyncLangGraphClient, thread: str
+) -> None:
+    asked = client.runs.wait(thread, "hansei", input=GOAL, context={"approve_plan": True})
+    assert isinstance(asked, dict)
+    assert "__interrupt__" in asked
+    assert client.threads.get(thread)["status"] == "interrupted"
+    refused = client.runs.wait(thread, "hansei", command={"resume": "reject: 太贵"})
+    assert isinstance(refused, dict)
+    assert refused["status"] == "failed"
+    assert "太贵" in refused["steps"]["1"]["reason"]
+    assert honest.model.count("executor") == 0
+
+
 def test_nobody_but_this_machine_can_reach_the_server(honest: Studio) -> None:
     port = int(honest.url.rpartition(":")[2])
     with open("/proc/net/tcp", encoding="ascii") as table:

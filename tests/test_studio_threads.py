@@ -203,6 +203,22 @@ def test_a_run_of_python_holds_its_thread_against_the_server(
     assert ended[0]["status"] is RunStatus.FAILED
 
 
+def test_a_run_that_is_cancelled_in_the_server_lets_its_thread_go(
+    honest: Studio,
+    client: SyncLangGraphClient,
+    waiting: tuple[threading.Event, threading.Event],
+) -> None:
+    thread = client.threads.create()["thread_id"]
+    config: RunnableConfig = {"configurable": {"thread_id": thread}}
+    run = client.runs.create(thread, "hansei", input={"goal": GOAL})
+    asked, go_on = waiting
+    assert asked.wait(60)
+    client.runs.cancel(thread, run["run_id"], wait=True)
+    go_on.set()
+    with own_agent(honest) as agent:
+        assert agent.invoke(None, config)["status"] is RunStatus.FAILED
+
+
 def test_a_tool_that_sleeps_blocks_nobody_and_leaves_its_traces_in_the_file(
     honest: Studio, client: SyncLangGraphClient
 ) -> None:
