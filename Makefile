@@ -57,8 +57,9 @@ live: $(LOCAL) ## Run the tests that ask the embedded model (LIVE_ARGS="-k word"
 live-order: $(LOCAL) ## The demo's scene as a check: it must end partial or failed
 	@$(call scene,3 4)
 
-bench: $(CORE) ## Measure honesty with and without reflection (BENCH_ARGS="...")
+bench: $(CORE) ## Measure honesty, and what is slower than LangGraph (BENCH_ARGS, OVERHEAD_ARGS)
 	$(BIN)/python benchmarks/honesty.py $(BENCH_ARGS)
+	$(BIN)/python benchmarks/overhead.py $(OVERHEAD_ARGS)
 
 lock: $(BIN)/python ## Write the lock files anew (LOCK_ARGS=--upgrade for newer versions)
 	@$(if $(UV),:,test -x $(VENV)/lock/bin/uv || { $(BIN)/python -m venv $(VENV)/lock && \
