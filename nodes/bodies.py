@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
@@ -17,6 +17,7 @@ from hansei.nodes.effects import Body, Remember, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
 from hansei.nodes.kit import Kit, NodeSession
 from hansei.nodes.models import STEP_METADATA
+from hansei.nodes.node import Node
 from hansei.nodes.planner import plan
 from hansei.nodes.reflector import reflect_on_steps
 from hansei.nodes.replanner import replan
@@ -46,8 +47,8 @@ StateBody = Callable[[AgentState, Kit, Settings], Body[Update]]
 TaskBody = Callable[[StepTask, Kit, Settings], Body[Turn]]
 
 
-def state_node(body: StateBody, kit: Kit, *, name: str) -> RunnableLambda[AgentState, Update]:
-    """A node that sees the whole state; `name` is what a tracer calls it."""
+def state_node(body: StateBody, kit: Kit) -> Node[AgentState, Update]:
+    """A node that sees the whole state."""
 
     def run(state: AgentState) -> Update:
         session = _open(kit, state)
@@ -58,10 +59,10 @@ def state_node(body: StateBody, kit: Kit, *, name: str) -> RunnableLambda[AgentS
         update = await adrive(body(state, kit, session.settings), session)
         return _closed(state, update, session)
 
-    return RunnableLambda(run, afunc=arun, name=name)
+    return Node(run, arun)
 
 
-def task_node(body: TaskBody, kit: Kit, *, name: str) -> RunnableLambda[StepTask, Command[str]]:
+def task_node(body: TaskBody, kit: Kit) -> Node[StepTask, Command[str]]:
     """A node that sees one step. What goes wrong inside it fails the step, not the run (P7)."""
 
     def run(task: StepTask) -> Command[str]:
@@ -86,7 +87,7 @@ def task_node(body: TaskBody, kit: Kit, *, name: str) -> RunnableLambda[StepTask
             turn = _broken(task, exc)
         return _onward(task, turn, session)
 
-    return RunnableLambda(run, afunc=arun, name=name)
+    return Node(run, arun)
 
 
 def _left(task: StepTask) -> Remember:
@@ -103,44 +104,44 @@ def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     return reflect_on_steps(state, kit, settings)
 
 
-def beginning(kit: Kit) -> RunnableLambda[AgentState, Update]:
+def beginning(kit: Kit) -> Node[AgentState, Update]:
     """A new question, to a state without an earlier one."""
-    return state_node(begin, kit, name="begin")
+    return state_node(begin, kit)
 
 
-def planner(kit: Kit) -> RunnableLambda[AgentState, Update]:
+def planner(kit: Kit) -> Node[AgentState, Update]:
     """Goal to plan."""
-    return state_node(plan, kit, name="planner")
+    return state_node(plan, kit)
 
 
-def approval(kit: Kit) -> RunnableLambda[AgentState, Update]:
+def approval(kit: Kit) -> Node[AgentState, Update]:
     """A human's leave for what was planned."""
-    return state_node(approve, kit, name="approval")
+    return state_node(approve, kit)
 
 
-def executor(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
+def executor(kit: Kit) -> Node[StepTask, Command[str]]:
     """One model call on one step."""
-    return task_node(execute, kit, name="executor")
+    return task_node(execute, kit)
 
 
-def tools(kit: Kit) -> RunnableLambda[StepTask, Command[str]]:
+def tools(kit: Kit) -> Node[StepTask, Command[str]]:
     """The tool calls of one round of one step."""
-    return task_node(run_tools, kit, name="tools")
+    return task_node(run_tools, kit)
 
 
-def reflector(kit: Kit) -> RunnableLambda[AgentState, Update]:
+def reflector(kit: Kit) -> Node[AgentState, Update]:
     """The look back: at finished steps, or at the answer."""
-    return state_node(_reflect, kit, name="reflector")
+    return state_node(_reflect, kit)
 
 
-def replanner(kit: Kit) -> RunnableLambda[AgentState, Update]:
+def replanner(kit: Kit) -> Node[AgentState, Update]:
     """What takes the place of what failed."""
-    return state_node(replan, kit, name="replanner")
+    return state_node(replan, kit)
 
 
-def synthesizer(kit: Kit) -> RunnableLambda[AgentState, Update]:
+def synthesizer(kit: Kit) -> Node[AgentState, Update]:
     """Results and failures to an answer."""
-    return state_node(synthesize, kit, name="synthesizer")
+    return state_node(synthesize, kit)
 
 
 def dispatched(state: AgentState) -> list[Step]:

@@ -9,28 +9,25 @@ something that is no chat completion at all, which clients do not retry.
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence
+from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphBubbleUp
 from openai import APIStatusError
 
+from hansei.nodes.bindings import METHODS, Bindings, CannotAsk, Method
 from hansei.nodes.effects import ModelCall, ModelReply, RequestedCall
 from hansei.nodes.failures import JUNK, failure_of
 from hansei.policies.narrow import as_mapping
 from hansei.policies.records import RoleUsage
 
 logger = logging.getLogger(__name__)
-
-Method = Literal["json_schema", "function_calling", "json_mode", "prompt"]
-METHODS: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode", "prompt")
-"""Ways to ask for a structured reply, best first."""
 
 ToolStyle = Literal["native", "schema"]
 """How tools are offered: by the endpoint's own tool calling, or as a JSON schema of a call, for
@@ -51,16 +48,13 @@ class Capabilities:
     tools: ToolStyle = "native"
 
 
-class _CannotAsk(Exception):  # noqa: N818 - never leaves this module
-    """The model's class refuses a way of asking before anything is sent."""
-
-
 class ModelPort:
     """One chat model, asked in the best way that its endpoint understands."""
 
     def __init__(self, model: BaseChatModel, capabilities: Capabilities) -> None:
         self._model = model
         self._can = capabilities
+        self._bindings = Bindings(model)
 
     @property
     def tool_style(self) -> ToolStyle:
@@ -76,7 +70,8 @@ class ModelPort:
         while True:
             method = self._method(call)
             try:
-                message = _message(self._bound(call, method).invoke(list(call.messages), traced))
+                bound = self._bindings.bound(call, method)
+                message = _message(bound.invoke(list(call.messages), traced))
             except GraphBubbleUp:
                 raise
             except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here
@@ -96,8 +91,8 @@ class ModelPort:
         while True:
             method = self._method(call)
             try:
-                asked = self._bound(call, method)
-                message = _message(await asked.ainvoke(list(call.messages), traced))
+                bound = self._bindings.bound(call, method)
+                message = _message(await bound.ainvoke(list(call.messages), traced))
             except GraphBubbleUp:
                 raise
             except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here
@@ -111,19 +106,6 @@ class ModelPort:
     def _method(self, call: ModelCall) -> Method:
         return self._can.methods[0] if call.schema is not None else "prompt"
 
-    def _bound(self, call: ModelCall, method: Method) -> Runnable[LanguageModelInput, object]:
-        if call.schema is not None and method != "prompt":
-            structured: Callable[..., Runnable[LanguageModelInput, object]] = (
-                self._model.with_structured_output
-            )
-            try:
-                return _asking_part(structured(call.schema, method=method, include_raw=True))
-            except Exception as exc:
-                raise _CannotAsk(str(exc)) from exc
-        if call.tools:
-            return self._model.bind_tools(list(call.tools))
-        return self._model
-
     def _after(
         self, exc: Exception, call: ModelCall, method: Method, *, again: bool
     ) -> Literal["method", "junk"] | ModelReply:
@@ -133,7 +115,7 @@ class ModelPort:
             return ModelReply(text=cut, truncated=True)
         refused = isinstance(exc, APIStatusError) and exc.status_code in _REFUSED_STATUS
         unsupported = isinstance(exc, NotImplementedError)
-        if method != "prompt" and (refused or unsupported or isinstance(exc, _CannotAsk)):
+        if method != "prompt" and (refused or unsupported or isinstance(exc, CannotAsk)):
             if method in self._can.methods:
                 self._can.methods.remove(method)
             logger.info("the endpoint does not take %s; using %s", method, self._can.methods[0])
@@ -156,19 +138,6 @@ def traced_as(call: ModelCall, config: RunnableConfig | None) -> RunnableConfig:
         metadata[STEP_METADATA] = call.step
     name = f"{call.role} repair" if call.repair else call.role
     return merge_configs(config, {"run_name": name, "metadata": metadata})
-
-
-def _asking_part(
-    structured: Runnable[LanguageModelInput, object],
-) -> Runnable[LanguageModelInput, object]:
-    """The part of a structured request that asks, without LangChain's readers behind it.
-
-    Replies are read by `policies.reading` alone; the readers would only cost time, and fill a
-    trace with ten runs for each call.
-    """
-    first: object = structured.first if isinstance(structured, RunnableSequence) else None
-    raw = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
-    return structured if raw is None else raw
 
 
 def _cut_message(exc: Exception) -> str | None:

@@ -1,7 +1,8 @@
 """The planner: from a goal to steps, linted before the first of them runs."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -55,24 +56,25 @@ def choose_goal(state: AgentState) -> tuple[str, str]:
     return checked_goal(goal), asked
 
 
-def step_fields(kit: Kit, *, first: int) -> dict[str, JsonValue]:
+def step_fields(tools: Iterable[str], *, first: int) -> dict[str, JsonValue]:
     """What a step may say, as narrow as it is known: numbers from `first`, tools that exist."""
     return {
         "id": {"type": "integer", "minimum": first},
-        "tool": {"enum": [*kit.tools, None]},
+        "tool": {"enum": [*tools, None]},
         "depends_on": {"type": "array", "items": {"type": "integer", "minimum": 1}},
         "concerns": {"type": "array", "items": {"type": "integer", "minimum": 1}},
     }
 
 
-def plan_schema(kit: Kit, settings: Settings) -> dict[str, JsonValue]:
-    """The schema of a first plan."""
+@lru_cache(maxsize=32)  # agents of one process with tools or limits of their own
+def plan_schema(tools: tuple[str, ...], max_steps: int) -> dict[str, JsonValue]:
+    """The schema of a first plan; the same one each time, since a model is bound to it."""
     return closed_schema(
         PlanDraft,
         title="plan",
-        fields=step_fields(kit, first=1),
+        fields=step_fields(tools, first=1),
         omit=frozenset({"stands_in_for"}),
-        most={"steps": settings.max_steps},
+        most={"steps": max_steps},
     )
 
 
@@ -103,7 +105,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         "planner",
         messages,
         PlanDraft,
-        plan_schema(kit, settings),
+        plan_schema(tuple(kit.tools), settings.max_steps),
         repairs=settings.max_repairs,
         language=language,
         check=lambda draft: lint(draft, context),

@@ -66,7 +66,7 @@ def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
 
 def _schema(state: AgentState, kit: Kit, settings: Settings) -> dict[str, JsonValue]:
     """The schema of a replan: it can only name failed and waiting steps that there are."""
-    fields = step_fields(kit, first=max(state.steps, default=0) + 1)
+    fields = step_fields(kit.tools, first=max(state.steps, default=0) + 1)
     failed = _some_of(state.replan_due)
     left = _some_of([s.id for s in waiting(state.steps)])
     targets: dict[str, JsonValue] = {"stands_in_for": failed, "given_up": failed, "drop": left}
