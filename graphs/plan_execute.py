@@ -33,6 +33,7 @@ from hansei.graphs.checkpoints import lent_store, store_beside
 from hansei.nodes import bodies
 from hansei.nodes.kit import Kit
 from hansei.nodes.models import ModelPort, capabilities_of
+from hansei.nodes.plain_tool import is_plain
 from hansei.nodes.prompting import load_all
 from hansei.policies.checks import Check
 from hansei.policies.errors import UserError
@@ -240,6 +241,7 @@ def make_kit(
         acts=frozenset(t.name for t in tools if is_declared(t) and tool_effect(t) != "read"),
         once=frozenset(t.name for t in tools if tool_effect(t) == "once"),
         volatile=frozenset(t.name for t in tools if tool_is_volatile(t)),
+        plain=frozenset(t.name for t in tools if is_plain(t)),
         checks=tuple(checks),
         store=store,
     )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
@@ -30,6 +30,7 @@ from hansei.nodes.effects import (
 )
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
+from hansei.nodes.plain_tool import call_plain, in_a_loop, request_of
 from hansei.nodes.tool_call import run_blocking, said_by, text_of, tool_node
 from hansei.policies.budget import overdue
 from hansei.policies.checks import Check
@@ -69,6 +70,8 @@ class Kit:
     """Those of them that must not be called again when nobody knows whether they went through."""
     volatile: frozenset[str] = frozenset()
     """Tools whose identical call is run again rather than answered from the record."""
+    plain: frozenset[str] = frozenset()
+    """Tools that LangGraph's runner has nothing to inject into."""
     checks: Sequence[Check] = ()
     store: BaseStore | None = None
     """Long outputs and the journal; `None`: the store that the graph is run with."""
@@ -133,9 +136,11 @@ class NodeSession:
         if late:
             return late
         try:
-            result = run_blocking(
-                run.tool, _tool_input(run), _tool_config(run, self.config), store=self.store
-            )
+            call, config = _call_of(run), _tool_config(run, self.config)
+            if run.tool.name in self.kit.plain and not in_a_loop():
+                result = call_plain(run.tool, call, config)
+            else:
+                result = run_blocking(run.tool, request_of(call), config, store=self.store)
         except GraphBubbleUp:
             if run.key:  # it stopped to ask somebody, and will begin anew
                 self.remember(Remember(key=run.key, text="", shelf="journal"))
@@ -151,7 +156,7 @@ class NodeSession:
             return late
         try:
             result: object = await tool_node(run.tool, store=self.store).ainvoke(
-                _tool_input(run), _tool_config(run, self.config)
+                request_of(_call_of(run)), _tool_config(run, self.config)
             )
         except GraphBubbleUp:
             if run.key:
@@ -227,9 +232,9 @@ class NodeSession:
             self.usage = add_usage(self.usage, {role: usage})
 
 
-def _tool_input(run: RunTool) -> dict[str, list[AIMessage]]:
-    call = {"name": run.call.name, "args": run.call.args, "id": run.call.id, "type": "tool_call"}
-    return {"messages": [AIMessage(content="", tool_calls=[call])]}
+def _call_of(run: RunTool) -> ToolCall:
+    call = run.call
+    return ToolCall(name=call.name, args=dict(call.args), id=call.id, type="tool_call")
 
 
 def _tool_config(run: RunTool, config: RunnableConfig) -> RunnableConfig:
