@@ -47,17 +47,28 @@ StateBody = Callable[[AgentState, Kit, Settings], Body[Update]]
 TaskBody = Callable[[StepTask, Kit, Settings], Body[Turn]]
 
 
-def state_node(body: StateBody, kit: Kit) -> Node[AgentState, Update]:
-    """A node that sees the whole state."""
+def state_node(body: StateBody, kit: Kit, *, whole: bool = False) -> Node[AgentState, Update]:
+    """A node that sees the whole state.
+
+    Args:
+        body: What it does.
+        kit: What it does it with.
+        whole: Its update is written as it is, also what stands in the state already.
+    """
+
+    def closed(state: AgentState, update: Update, session: NodeSession) -> Update:
+        _tell(run_events(state, update))
+        update = {"usage": session.usage, **update}
+        return update if whole else changes(update, state)
 
     def run(state: AgentState) -> Update:
         session = _open(kit, state)
-        return _closed(state, drive(body(state, kit, session.settings), session), session)
+        return closed(state, drive(body(state, kit, session.settings), session), session)
 
     async def arun(state: AgentState) -> Update:
         session = _open(kit, state)
         update = await adrive(body(state, kit, session.settings), session)
-        return _closed(state, update, session)
+        return closed(state, update, session)
 
     return Node(run, arun)
 
@@ -106,7 +117,7 @@ def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
 
 def beginning(kit: Kit) -> Node[AgentState, Update]:
     """A new question, to a state without an earlier one."""
-    return state_node(begin, kit)
+    return state_node(begin, kit, whole=True)  # so that a result has every key
 
 
 def planner(kit: Kit) -> Node[AgentState, Update]:
@@ -240,9 +251,17 @@ def _tell(events: Sequence[ProgressEvent]) -> None:
         write(event)
 
 
-def _closed(state: AgentState, update: Update, session: NodeSession) -> Update:
-    _tell(run_events(state, update))
-    return {"usage": session.usage, **update}
+_MERGED = frozenset(name for name, field in AgentState.model_fields.items() if field.metadata)
+"""Fields with a reducer: an update is added to what is there, so it is never what is there."""
+
+
+def changes(update: Update, state: AgentState) -> Update:
+    """The part of an update that changes the state; each key of it is a row of the database."""
+    return {
+        key: value
+        for key, value in update.items()
+        if (value if key in _MERGED else value != getattr(state, key))
+    }
 
 
 def _broken(task: StepTask, exc: Exception) -> Turn:

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from scripted_model import ScriptedChatModel
 from scripted_replies import call_then_say, plan
 
-from hansei import AgentInput, RunStatus, create_plan_execute_agent
+from hansei import AgentInput, AgentState, RunStatus, create_plan_execute_agent
 
 How = Literal["invoke", "ainvoke"]
 
@@ -95,3 +95,24 @@ def test_a_model_is_bound_once_for_each_kind_of_request(monkeypatch: pytest.Monk
         agent.invoke(AgentInput(goal="Count lamps and bulbs"))
     # The plan, the judgement of a step, the review of the answer; and the tools for the executor.
     assert sorted(bound) == ["bind_tools", *["with_structured_output"] * 3]
+
+
+def test_only_what_changes_is_written() -> None:
+    agent = create_plan_execute_agent(two_steps(), [made(look)])
+    known: dict[str, object] = {}
+    for mode, part in agent.stream(
+        AgentInput(goal="Count lamps and bulbs"), stream_mode=["updates", "values"]
+    ):
+        assert isinstance(part, dict)
+        if mode == "values":
+            known = part
+            continue
+        for node, update in part.items():
+            if node == "begin":
+                assert {*update} == {*AgentState.model_fields} - GIVEN
+            for key, value in (update or {}).items():
+                assert node == "begin" or value != known.get(key), (node, key)
+
+
+GIVEN = {"goal", "messages", "asked", "asked_goal", "language"}
+"""Fields that a question brings, or that the plan makes of it."""

@@ -96,11 +96,12 @@ class Trace:
             place = f"  in place of {_ids(step.stands_in_for)}" if step.stands_in_for else ""
             self._line(head, f"{step.id}. {step.description}{tool}{after}{place}")
             head = ""
-        notes = as_list(change.get("notes"))
-        # A replan adds to the notes of the plan, which have been told.
-        for note in notes[self._notes if again else 0 :]:
-            self._line("", f"lint: {note}")
-        self._notes = len(notes)
+        if "notes" in change:
+            notes = as_list(change["notes"])
+            # A replan adds to the notes of the plan, which have been told.
+            for note in notes[self._notes if again else 0 :]:
+                self._line("", f"lint: {note}")
+            self._notes = len(notes)
         self._skipped(steps)
 
     def _work(self, steps: Mapping[int, Step]) -> None:
