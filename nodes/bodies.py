@@ -251,7 +251,7 @@ def _tell(events: Sequence[ProgressEvent]) -> None:
         write(event)
 
 
-_MERGED = frozenset(name for name, field in AgentState.model_fields.items() if field.metadata)
+MERGED = frozenset({"messages", "steps", "reflections", "usage"})
 """Fields with a reducer: an update is added to what is there, so it is never what is there."""
 
 
@@ -260,7 +260,7 @@ def changes(update: Update, state: AgentState) -> Update:
     return {
         key: value
         for key, value in update.items()
-        if (value if key in _MERGED else value != getattr(state, key))
+        if (value if key in MERGED else value != getattr(state, key))
     }
 
 

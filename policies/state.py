@@ -5,7 +5,7 @@ from typing import Annotated
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from hansei.policies.budget import Spent
 from hansei.policies.edits import add_reflections, merge_steps
@@ -15,6 +15,7 @@ from hansei.policies.records import (
     AnswerAttempt,
     Condition,
     Gates,
+    Record,
     Reflection,
     RoleUsage,
     Ruling,
@@ -139,7 +140,7 @@ class AgentState(PlainModel):
         return [self.steps[i] for i in self.in_order]
 
 
-class StepInput(BaseModel):
+class StepInput(Record):
     """The result of a step that another one depends on."""
 
     step: int = 0
@@ -151,7 +152,7 @@ class StepInput(BaseModel):
     )
 
 
-class StepTask(BaseModel):
+class StepTask(Record):
     """What executor and tools get: one step and what it is bound to.
 
     The goal travels along for the provenance rule (P18); the executor's prompt shows it

@@ -11,10 +11,12 @@ from broken_runs import made, scripted
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.outputs import LLMResult
 from langchain_core.runnables import RunnableConfig
+from langgraph.channels import BinaryOperatorAggregate
 from scripted_model import ScriptedChatModel
 from scripted_replies import call_then_say, plan
 
 from hansei import AgentInput, AgentState, RunStatus, create_plan_execute_agent
+from hansei.nodes import bodies
 
 How = Literal["invoke", "ainvoke"]
 
@@ -95,6 +97,12 @@ def test_a_model_is_bound_once_for_each_kind_of_request(monkeypatch: pytest.Monk
         agent.invoke(AgentInput(goal="Count lamps and bulbs"))
     # The plan, the judgement of a step, the review of the answer; and the tools for the executor.
     assert sorted(bound) == ["bind_tools", *["with_structured_output"] * 3]
+
+
+def test_the_fields_with_a_reducer_are_known() -> None:
+    channels = create_plan_execute_agent(two_steps(), [made(look)]).channels
+    reduced = {name for name, c in channels.items() if isinstance(c, BinaryOperatorAggregate)}
+    assert reduced == bodies.MERGED
 
 
 def test_only_what_changes_is_written() -> None:

@@ -159,6 +159,14 @@ def test_a_rich_state_survives_a_checkpoint_and_json() -> None:
     assert AgentState.model_validate_json(state.model_dump_json()) == state
 
 
+def test_a_checkpoint_names_only_the_record_itself() -> None:
+    serde = serializer()
+    task = StepTask(step=RICH)
+    _, packed = serde.dumps_typed(task)
+    assert packed.count(b"hansei.policies") == 1
+    assert serde.loads_typed(("msgpack", packed)) == task
+
+
 def test_a_result_edited_by_hand_is_vouched_for_by_a_human() -> None:
     critic = VerdictRecord(verdict=Verdict.PASS, source=VerdictSource.CRITIC)
     old = {1: Step(id=1, status=StepStatus.VERIFIED, result="42", verdicts=[critic])}
