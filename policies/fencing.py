@@ -24,12 +24,17 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs"})
 """Unicode's classes of control, format and half characters."""
 
 
+_LAYOUT = re.compile(r"[\n\t]")
+
+
 def plain(text: str) -> str:
     """The text without control, zero-width and bidi characters, role marks made harmless.
 
     Half characters go too: no request to a model could hold them.
     """
-    kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
+    kept = text
+    if not _LAYOUT.sub(" ", text).isprintable():
+        kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
     return _ROLE_TOKENS.sub(
         lambda m: m.group().replace("<", "‹").replace("[", "⟦").replace("#", "＃"), kept
     )

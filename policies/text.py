@@ -6,10 +6,10 @@ from cn2an; what is here is the choice of what counts.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from functools import cache, lru_cache, wraps
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rapidfuzz import fuzz
 
@@ -41,6 +41,14 @@ _MOST_DIGITS: Final = 28
 
 _SHORTEST_AMOUNT: Final = 3
 """Digits a bare number needs to say what a text is about; 15 stands in too many texts."""
+
+_SHORT: Final = 1000
+"""Characters of a text that is read once and remembered: a step with its result, not an output."""
+
+_REMEMBERED: Final = 256
+"""Texts that are remembered: those of some plans, at most a quarter of a megabyte each time."""
+
+R = TypeVar("R")
 
 _CJK: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}_])\w)+(?:[-_.'’&+](?:(?![{_CJK}_])\w)+)*")
@@ -75,6 +83,18 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+def _remembered(read: Callable[[str], R]) -> Callable[[str], R]:
+    """Reads a short text once: the rules ask the same of a step's few lines, over and over."""
+    kept = lru_cache(maxsize=_REMEMBERED)(read)
+
+    @wraps(read)
+    def reader(text: str) -> R:
+        return kept(text) if len(text) <= _SHORT else read(text)
+
+    return reader
+
+
+@_remembered
 def content_terms(text: str) -> frozenset[str]:
     """Gives the words that say what a text is about.
 
@@ -101,6 +121,11 @@ def identifiers(text: str) -> list[str]:
     decimals, links and mail addresses are none. Two spellings are the same id when
     `normal_id` makes them equal.
     """
+    return list(_identifiers(text))
+
+
+@_remembered
+def _identifiers(text: str) -> tuple[str, ...]:
     plain = LINK.sub(" ", narrow(text))
     found: dict[str, str] = {}
     for code in _CODE.finditer(plain):
@@ -115,7 +140,7 @@ def identifiers(text: str) -> list[str]:
             and not (written.isdigit() and words.AMOUNT_AFTER.match(after))
         ):
             found.setdefault(normal_id(written), written)
-    return list(found.values())
+    return tuple(found.values())
 
 
 def normal_id(text: str) -> str:
@@ -154,6 +179,11 @@ def numbers(text: str) -> list[Decimal]:
     Pieces of dates, times and ids are left out. Chinese numerals count with a unit
     (三百) or before a measure word (三个); 一 alone hardly ever is a number.
     """
+    return list(_numbers(text))
+
+
+@_remembered
+def _numbers(text: str) -> tuple[Decimal, ...]:
     plain = words.NO_NUMBER.sub(" ", narrow(text))
     found: list[Decimal] = []
     for match in words.NUMBER.finditer(plain):
@@ -165,7 +195,7 @@ def numbers(text: str) -> list[Decimal]:
         if value is not None:
             whole = value == value.to_integral()
             found.append(Decimal(int(value)) if whole else value.normalize())
-    return found
+    return tuple(found)
 
 
 def mentions(text: str, terms: Iterable[str]) -> bool:
@@ -255,6 +285,8 @@ def _is_content(word: str, kind: str) -> bool:
 
 def narrow(text: str) -> str:
     """Gives the text in one width, without half characters that no library takes."""
+    if text.isascii():
+        return text
     return unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
 
 
