@@ -1,7 +1,8 @@
 """What the overhead is measured with: a model that answers at once, and a tool that only reads.
 
 The scene is a plan of steps that look up one item each: every step calls the tool once and states
-its result, the reflector passes it, and at the end an answer is written and reviewed.
+its result, the reflector passes it, and at the end an answer is written and reviewed. No run asks
+for the items of another one, so nothing that is remembered between runs helps.
 """
 
 import asyncio
@@ -20,8 +21,6 @@ from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
 GOAL = "Tell me how many pieces of each item are in stock."
-
-RESULT = "There are 42 pieces in stock in the main house."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,7 @@ class InstantModel(ChatOpenAI):
     chained: bool = True
     seconds: float = 0.0
     _sent: list[Sent] | None = PrivateAttr(default=None)
+    _runs: int = PrivateAttr(default=0)
 
     def record(self) -> list[Sent]:
         """Keep every request from now on, in the list that is returned."""
@@ -88,32 +88,26 @@ class InstantModel(ChatOpenAI):
 
     def _reply(self, sent: Sent) -> AIMessage:
         if sent.schema == "plan":
-            return AIMessage(json.dumps(self._plan()))
+            self._runs += 1
+            return AIMessage(json.dumps(self._plan(first=10 * self._runs + 1)))
+        shown = "\n".join(message.text for message in sent.messages)
+        # What a step depends on comes before it, so the step's own item is the last one.
+        items = sorted({int(number) for number in re.findall(r"\bitem (\d+)", shown)})
         if sent.schema:
-            return AIMessage(
-                json.dumps(
-                    {
-                        "analysis": "The result says what was asked for.",
-                        "conditions": [],
-                        "quote": "42 pieces in stock",
-                        "verdict": "PASS",
-                        "suggestion": "",
-                    }
-                )
-            )
-        if "tools" in sent.options and not isinstance(sent.messages[-1], ToolMessage):
-            shown = "\n".join(message.text for message in sent.messages)
-            # What a step depends on comes before it, so the step's own item is the last one.
-            item = max(int(number) for number in re.findall(r"of item (\d+)", shown))
-            call = {"name": "stock_of", "args": {"item": f"item {item}"}, "id": f"call_{item}"}
-            return AIMessage("", tool_calls=[{**call, "type": "tool_call"}])
-        return AIMessage(RESULT)
+            return AIMessage(json.dumps(_verdict(items[-1])))
+        if "tools" not in sent.options:
+            return AIMessage(" ".join(_result(item) for item in items))
+        if isinstance(sent.messages[-1], ToolMessage):
+            return AIMessage(_result(items[-1]))
+        args = {"item": f"item {items[-1]}"}
+        call = {"name": "stock_of", "args": args, "id": f"call_{items[-1]}", "type": "tool_call"}
+        return AIMessage("", tool_calls=[call])
 
-    def _plan(self) -> dict[str, object]:
+    def _plan(self, *, first: int) -> dict[str, object]:
         steps = [
             {
                 "id": number,
-                "description": f"Look up the stock of item {number}",
+                "description": f"Look up the stock of item {first + number}",
                 "tool": "stock_of",
                 "depends_on": [number - 1] if self.chained and number > 1 else [],
                 "needs_reflection": True,
@@ -121,6 +115,22 @@ class InstantModel(ChatOpenAI):
             for number in range(1, self.steps + 1)
         ]
         return {"analysis": "One lookup each.", "conditions": [], "steps": steps, "brief": "stock"}
+
+
+def _result(item: int) -> str:
+    return f"There are {item % 7 + 40} pieces of item {item} in stock, all in the main house."
+
+
+def _verdict(item: int) -> dict[str, object]:
+    quote = f"{item % 7 + 40} pieces of item {item} in stock"
+    analysis = f"The result says how many pieces of item {item} there are."
+    return {
+        "analysis": analysis,
+        "conditions": [],
+        "quote": quote,
+        "verdict": "PASS",
+        "suggestion": "",
+    }
 
 
 def instant_model(*, steps: int = 5, chained: bool = True, seconds: float = 0.0) -> InstantModel:
@@ -142,7 +152,8 @@ def stock_tool(*, size: int = 200, seconds: float = 0.0) -> BaseTool:
         """How many pieces of an item are in stock."""
         if seconds:
             time.sleep(seconds)
-        found: dict[str, object] = {"item": item, "stock": 42, "place": "the main house"}
+        pieces = int(item.removeprefix("item ")) % 7 + 40
+        found: dict[str, object] = {"item": item, "stock": pieces, "place": "the main house"}
         line = f"{item} was counted on shelf "
         lines = (size - len(json.dumps(found))) // (len(line) + 8)
         return json.dumps({**found, "log": [f"{line}{number:04}" for number in range(lines)]})
