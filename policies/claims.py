@@ -8,6 +8,7 @@ Such a sentence is held against the calls that were made. Verbs only count in fo
 import re
 from dataclasses import dataclass
 
+from hansei.policies.remembered import remembered
 from hansei.policies.text import sentences
 
 _ACTED = (
@@ -92,7 +93,8 @@ class Claim:
     """What only a tool can do and the speaker, or the text, says was done."""
 
 
-def claimed_actions(text: str) -> list[Claim]:
+@remembered
+def claimed_actions(text: str) -> tuple[Claim, ...]:
     """The sentences of a text that claim an action, in order."""
     found: list[Claim] = []
     for sentence in sentences(text):
@@ -103,7 +105,7 @@ def claimed_actions(text: str) -> list[Claim]:
             outside = bool(_OUTSIDE.search(sentence))
             verbs = _verbs(sentence, mine=needs_tool)
             found.append(Claim(sentence.strip(), needs_tool, outside, verbs))
-    return found
+    return tuple(found)
 
 
 def _verbs(sentence: str, *, mine: bool) -> tuple[str, ...]:

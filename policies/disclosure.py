@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from hansei.policies.endings import counted
 from hansei.policies.records import Step
+from hansei.policies.remembered import remembered
 from hansei.policies.text import content_terms, identifiers, mentions, sentences
 from hansei.policies.words import USABLE
 
@@ -56,6 +57,7 @@ _SUCCESS = re.compile(
 """Words that say of a thing that it was done."""
 
 
+@remembered
 def owns_up(text: str) -> bool:
     """Whether a text says that something was not done; "no errors" says the contrary."""
     return bool(OWNS_UP.search(without_reassurance(text)))
@@ -147,7 +149,12 @@ def claimed_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:
 
 def step_terms(step: Step) -> frozenset[str]:
     """The words and ids that a step's description is known by."""
-    return content_terms(step.description) | frozenset(identifiers(step.description))
+    return _terms(step.description)
+
+
+@remembered
+def _terms(description: str) -> frozenset[str]:
+    return content_terms(description) | frozenset(identifiers(description))
 
 
 def own_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:

@@ -67,7 +67,8 @@ _FRAME = re.compile(
     rf"^[\s>*#\-\"“]*(?:{'|'.join(PROMPT_LINES)})|\bdata only\)?\s*[:：]|仅作数据[)）]?\s*[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
-_TASK = r"[\s>*#\-\"“]*(?:Task|Overall goal|任务|总目标)\s*[:：]\s*"
+_TASK = re.compile(r"[\s>*#\-\"“]*(?:Task|Overall goal|任务|总目标)\s*[:：]\s*", re.IGNORECASE)
+_TASK_END = re.compile(r"[\s.。\"”]*")
 
 
 def recital(text: str, *, task: str = "", sources: Iterable[str] = ()) -> str:
@@ -83,8 +84,14 @@ def recital(text: str, *, task: str = "", sources: Iterable[str] = ()) -> str:
         words = found.group().strip(' \t\r\n>*#-"“')
         if not any(words in source for source in told):
             return words
-    if task.strip():
-        again = re.compile(rf"{_TASK}{re.escape(task.strip())}[\s.。\"”]*", re.IGNORECASE)
-        if again.fullmatch(text):
-            return text.strip()
-    return ""
+    return text.strip() if task.strip() and _only_names(text, task.strip()) else ""
+
+
+def _only_names(text: str, task: str) -> bool:
+    """Whether a text is the prompt's line with the task, and nothing more."""
+    head = _TASK.match(text)
+    if head is None:
+        return False
+    end = head.end() + len(task)
+    same = text[head.end() : end].casefold() == task.casefold()
+    return same and _TASK_END.fullmatch(text, end) is not None

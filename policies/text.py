@@ -6,14 +6,16 @@ from cn2an; what is here is the choice of what counts.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache, lru_cache, wraps
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from rapidfuzz import fuzz
 
 from hansei.policies import text_words as words
+from hansei.policies.remembered import remembered
+from hansei.policies.whole_words import spells, stands_whole
 
 if TYPE_CHECKING:
     import rjieba
@@ -42,18 +44,11 @@ _MOST_DIGITS: Final = 28
 _SHORTEST_AMOUNT: Final = 3
 """Digits a bare number needs to say what a text is about; 15 stands in too many texts."""
 
-_SHORT: Final = 1000
-"""Characters of a text that is read once and remembered: a step with its result, not an output."""
-
-_REMEMBERED: Final = 256
-"""Texts that are remembered: those of some plans, at most a quarter of a megabyte each time."""
-
-R = TypeVar("R")
-
 _CJK: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}_])\w)+(?:[-_.'’&+](?:(?![{_CJK}_])\w)+)*")
 IS_CJK = re.compile(rf"[{_CJK}]")
 _CODE = re.compile(r"(?<![\w.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![A-Za-z0-9])", re.ASCII)
+_DIGIT = re.compile(r"[0-9]")
 LINK = re.compile(r"(?:https?|ftp)://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
 _UNSEEN: Final = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and signs that are drawn as nothing; those of other kinds are not printable."""
@@ -83,18 +78,7 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def _remembered(read: Callable[[str], R]) -> Callable[[str], R]:
-    """Reads a short text once: the rules ask the same of a step's few lines, over and over."""
-    kept = lru_cache(maxsize=_REMEMBERED)(read)
-
-    @wraps(read)
-    def reader(text: str) -> R:
-        return kept(text) if len(text) <= _SHORT else read(text)
-
-    return reader
-
-
-@_remembered
+@remembered
 def content_terms(text: str) -> frozenset[str]:
     """Gives the words that say what a text is about.
 
@@ -124,10 +108,12 @@ def identifiers(text: str) -> list[str]:
     return list(_identifiers(text))
 
 
-@_remembered
+@remembered
 def _identifiers(text: str) -> tuple[str, ...]:
     plain = LINK.sub(" ", narrow(text))
     found: dict[str, str] = {}
+    if not _DIGIT.search(plain):
+        return ()
     for code in _CODE.finditer(plain):
         written = code.group()
         start, end = code.span()
@@ -145,7 +131,7 @@ def _identifiers(text: str) -> tuple[str, ...]:
 
 def normal_id(text: str) -> str:
     """Gives the form in which ids are compared: no spaces, dashes, `_` or `#`, lower case."""
-    return _SEPARATORS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return _SEPARATORS.sub("", _folded(text))
 
 
 def names_id(texts: Iterable[str], code: str) -> bool:
@@ -157,10 +143,8 @@ def names_id(texts: Iterable[str], code: str) -> bool:
     wanted = normal_id(code)
     if not wanted:
         return False
-    spelled = r"[\s\-_#,，]*".join(re.escape(character) for character in wanted)
-    whole = re.compile(rf"(?<![a-z0-9]){spelled}(?![a-z0-9])")
     for text in texts:
-        if whole.search(unicodedata.normalize("NFKC", text).casefold()):
+        if spells(_folded(text), wanted):
             return True
         if wanted.isdecimal() and Decimal(wanted) in numbers(text):
             return True
@@ -182,7 +166,7 @@ def numbers(text: str) -> list[Decimal]:
     return list(_numbers(text))
 
 
-@_remembered
+@remembered
 def _numbers(text: str) -> tuple[Decimal, ...]:
     plain = words.NO_NUMBER.sub(" ", narrow(text))
     found: list[Decimal] = []
@@ -208,7 +192,7 @@ def mentions(text: str, terms: Iterable[str]) -> bool:
         if IS_CJK.search(wanted):
             if wanted in plain:
                 return True
-        elif re.search(rf"(?<![a-z0-9]){re.escape(_singular(wanted))}(?:s|es)?(?![a-z0-9])", plain):
+        elif stands_whole(plain, _singular(wanted), ("", "s", "es")):
             return True
     return False
 
@@ -288,6 +272,12 @@ def narrow(text: str) -> str:
     if text.isascii():
         return text
     return unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
+
+
+def _folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _squeezed(text: str) -> str:
