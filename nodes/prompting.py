@@ -73,9 +73,8 @@ def block(name: str, part: str, language: Language, **values: Value) -> str:
     Raises:
         jinja2.UndefinedError: A variable of the prompt was not given.
     """
-    source = template(name, language)
-    values.setdefault("answer_language", LANGUAGE_NAMES[language][language])
-    return "".join(source.blocks[part](source.new_context(dict(values)))).strip()
+    (text,) = _blocks(name, (part,), language, values)
+    return text
 
 
 def render(
@@ -86,15 +85,24 @@ def render(
     The instructions in the first may be the run's own. What a retry must do differently and the
     data of the call are not part of them.
     """
-    system = block(name, "system", language, **values)
+    retries = "retry" in template(name, language).blocks
+    parts = ("system", "user", "retry") if retries else ("system", "user")
+    system, user, *retry = _blocks(name, parts, language, values)
     edited = edited_prompt(settings, name)
     if edited is not None:
         mark = system.partition("\n")[0]
         told = fill_in(_without_mark(edited), {key: values[key] for key in PROMPTS[name]})
         system = f"{mark}\n{told}"
-    if "retry" in template(name, language).blocks:
-        system = f"{system}\n{block(name, 'retry', language, **values)}".strip()
-    return [SystemMessage(system), HumanMessage(block(name, "user", language, **values))]
+    system = "\n".join([system, *retry]).strip()
+    return [SystemMessage(system), HumanMessage(user)]
+
+
+def _blocks(
+    name: str, parts: Sequence[str], language: Language, values: Mapping[str, Value]
+) -> list[str]:
+    source = template(name, language)
+    context = source.new_context({"answer_language": LANGUAGE_NAMES[language][language], **values})
+    return ["".join(source.blocks[part](context)).strip() for part in parts]
 
 
 def prompt_version(settings: Settings, name: str) -> str:

@@ -39,8 +39,9 @@ def contradictions(text: str, steps: Sequence[Step], *, goal: str) -> list[Contr
     """
     found: list[Contradiction] = []
     known = [*_told(steps), goal]
+    deniable = _deniable(steps)
     for sentence in sentences(text):
-        denied = _denied(sentence, steps)
+        denied = _denied(sentence, steps, deniable)
         if denied is not None:
             found.append(Contradiction("denied", sentence, step=denied))
         elif _unbacked(sentence, steps):
@@ -110,18 +111,26 @@ _WHOLE_DENIED = re.compile(
 )
 
 
-def _denied(sentence: str, steps: Sequence[Step]) -> Step | None:
+def _deniable(steps: Sequence[Step]) -> list[tuple[Step, frozenset[str]]]:
+    """The completed steps whose success can be denied, each with the terms that name it."""
+    return [
+        (step, own_terms(step, steps) | frozenset(identifiers(step.result)))
+        for step in done(steps)
+        if not owns_up(step.result)
+    ]
+
+
+def _denied(
+    sentence: str, steps: Sequence[Step], deniable: Sequence[tuple[Step, frozenset[str]]]
+) -> Step | None:
     """The completed step of which a sentence says that it was not done, or found nothing."""
     missing = undone(steps)
     of_missing = frozenset(t for s in missing for t in own_terms(s, steps))
     clauses = [c for c in _CLAUSE.split(sentence) if c.strip() and not mentions(c, of_missing)]
-    for step in done(steps):
-        if owns_up(step.result):
-            continue
+    for step, terms in deniable:
         changed = bool(changes_of(step))
         if changed and not missing and _WHOLE_DENIED.search(sentence):
             return step
-        terms = own_terms(step, steps) | frozenset(identifiers(step.result))
         denies = _denies_change if changed else _denies_look
         if any(mentions(c, terms) and denies(c, step) for c in clauses):
             return step

@@ -19,6 +19,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from hansei.policies.json_scan import (
     JsonArray,
     JsonObject,
+    Scan,
     decode_run,
     json_values,
     repaired,
@@ -164,7 +165,9 @@ def _read(text: str, model: type[T], foreign: Sequence[str]) -> T | Unreadable:
     body = text if values and end == len(text) else strip_thinking(text)
     if not body.strip():
         return Unreadable("the reply is empty")
-    found = scan(body)
+    # One value and nothing around it, as nearly every reply is, has been read by now.
+    alone = len(values) == 1 and end == len(text) and text[0] in "{[" and text[-1] in "}]"
+    found = Scan([(values[0], False)], [], "") if alone else scan(body)
     if found.refusal:
         return Unreadable(found.refusal)
     objects = [value for value, _ in found.values if isinstance(value, dict)]
@@ -173,18 +176,19 @@ def _read(text: str, model: type[T], foreign: Sequence[str]) -> T | Unreadable:
         return Unreadable("the JSON is broken and says a field twice")
     objects.extend(mended)
     problem = "" if objects else "the reply has no JSON object that can be read"
+    copied = [_stands_in(foreign, json.dumps(o, ensure_ascii=False)) for o in objects]
     answers: list[T] = []
-    for candidate in objects:
+    for candidate, is_copy in zip(objects, copied, strict=True):
         answer = _validated(candidate, model)
         if isinstance(answer, Unreadable):
             problem = problem or answer.reason
-        elif _stands_in(foreign, json.dumps(candidate, ensure_ascii=False)):
+        elif is_copy:
             problem = problem or "the JSON in the reply was copied out of the data"
         elif answer not in answers:
             answers.append(answer)
     if len(answers) > 1:
         return Unreadable("the reply gives two answers that differ, exactly one is needed")
-    own = [o for o in objects if not _stands_in(foreign, json.dumps(o, ensure_ascii=False))]
+    own = [o for o, is_copy in zip(objects, copied, strict=True) if not is_copy]
     if answers and _says_otherwise(body, own, found.broken):
         return Unreadable("the reply names another verdict than the one in its JSON")
     return answers[0] if answers else Unreadable(problem)

@@ -40,8 +40,11 @@ def add_usage(
     """Add up what each role has cost; plain mappings are what `update_state` sends."""
     total = dict(left)
     for role, value in right.items():
-        cost = RoleUsage.model_validate(value)
-        old = total.get(role, RoleUsage())
+        cost = value if isinstance(value, RoleUsage) else RoleUsage.model_validate(value)
+        old = total.get(role)
+        if old is None:
+            total[role] = cost
+            continue
         total[role] = RoleUsage(
             calls=old.calls + cost.calls,
             input_tokens=old.input_tokens + cost.input_tokens,

@@ -29,6 +29,9 @@ _JSON_FENCES: Final = frozenset({"", "json", "tool_call", "tool_code", "tool"})
 _MOST_LINES: Final = 50
 """Lines that start like JSON and are looked at: a message with calls has a handful."""
 
+_MARKUP_SIGNS: Final = re.compile(r"[\[{`<]")
+"""Every call that is written as text has one of these; most results and answers have none."""
+
 _MARK = re.compile(
     r"```[ \t]*(?P<fence>[\w+-]*)|^[ \t]*(?P<tag><tool_call>)"
     r"|(?:^|(?<=<tool_call>))[ \t]*<function=(?P<function>[^>\s]+)\s*>",
@@ -67,6 +70,8 @@ def read_tool_calls(text: str, known: Mapping[str, ToolSchema]) -> list[TextCall
         unknown tool or has arguments that do not fit: half of what was asked is not done.
     """
     calls: list[TextCall] = []
+    if not _MARKUP_SIGNS.search(text):
+        return calls
     for written in _written(strip_thinking(text)):
         call = _checked(written, known)
         if call is None:
@@ -78,6 +83,8 @@ def read_tool_calls(text: str, known: Mapping[str, ToolSchema]) -> list[TextCall
 
 def looks_like_tool_call(text: str, known: Mapping[str, ToolSchema]) -> bool:
     """Says whether `text` is the markup of a call, valid or not, and so never a result."""
+    if not _MARKUP_SIGNS.search(text):
+        return False
     text = strip_thinking(text)
     if _MARKUP.search(text):
         return True
