@@ -3,7 +3,6 @@
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import replace
 
 from hansei.policies.budget import Spent, refusal
 from hansei.policies.settings import Settings
@@ -42,14 +41,14 @@ class Ledger:
             seconds = time.time() - started_at if started_at else 0.0
             reason = refusal(spent, settings, role=role, seconds=seconds)
             if not reason:
-                self._put(run_id, replace(spent, calls=spent.calls + 1))
+                self._put(run_id, Spent(spent.calls + 1, spent.tokens))
             return reason
 
     def add_tokens(self, run_id: str, tokens: int) -> None:
         """Add what a call has cost."""
         with self._lock:
             spent = self._spent.get(run_id, Spent())
-            self._put(run_id, replace(spent, tokens=spent.tokens + tokens))
+            self._put(run_id, Spent(spent.calls, spent.tokens + tokens))
 
     def spent(self, run_id: str) -> Spent:
         """What a run has spent."""

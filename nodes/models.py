@@ -70,8 +70,8 @@ class ModelPort:
         while True:
             method = self._method(call)
             try:
-                bound = self._bindings.bound(call, method)
-                message = _message(bound.invoke(list(call.messages), traced))
+                form = self._bindings.form(call, method)
+                message = _message(form.invoke(call.messages, traced))
             except GraphBubbleUp:
                 raise
             except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here
@@ -91,8 +91,8 @@ class ModelPort:
         while True:
             method = self._method(call)
             try:
-                bound = self._bindings.bound(call, method)
-                message = _message(await bound.ainvoke(list(call.messages), traced))
+                form = self._bindings.form(call, method)
+                message = _message(await form.ainvoke(call.messages, traced))
             except GraphBubbleUp:
                 raise
             except Exception as exc:  # noqa: BLE001 - any client may raise anything; it is data here

@@ -90,14 +90,19 @@ def facts(step: Step) -> frozenset[str]:
     return frozenset(found)
 
 
-def covers(text: str, step: Step) -> bool:
-    """Whether the text holds at least one fact of a step, or one of its terms if it has none."""
+def uncovered(text: str, steps: Sequence[Step]) -> list[Step]:
+    """The completed steps of which a text holds no fact, nor a term where they have no facts."""
+    has = {normal_id(i) for i in identifiers(text)} | {str(n) for n in numbers(text)}
+    plain = normal_id(text)
+    return [s for s in done(steps) if not _covers(text, s, has=has, plain=plain)]
+
+
+def _covers(text: str, step: Step, *, has: set[str], plain: str) -> bool:
     wanted = facts(step)
     if not wanted and language_of(step.result) != language_of(text):
         return True  # words of two languages cannot be compared; the reviewer's model can
     if wanted:
-        has = {normal_id(i) for i in identifiers(text)} | {str(n) for n in numbers(text)}
-        return bool(wanted & has) or any(fact in normal_id(text) for fact in wanted)
+        return not has.isdisjoint(wanted) or any(fact in plain for fact in wanted)
     terms = content_terms(step.result)
     return not terms or mentions(text, terms)
 
@@ -124,11 +129,10 @@ def answer_findings(
     for said in contradictions(text, steps, goal=goal):
         reason, hint = _against_records(said, language)
         found.append(Finding(check=f"records {said.kind}", reason=reason, hint=hint))
-    for step in done(steps):
-        if not covers(text, step):
-            reason = say("uncovered", language, step=step.description)
-            hint = say("hint_uncovered", language, step=f"{step.description}: {step.result}")
-            found.append(Finding(check="coverage", reason=reason, hint=hint))
+    for step in uncovered(text, steps):
+        reason = say("uncovered", language, step=step.description)
+        hint = say("hint_uncovered", language, step=f"{step.description}: {step.result}")
+        found.append(Finding(check="coverage", reason=reason, hint=hint))
     if not done(steps):
         # Nothing was done, so there is nothing that could deal with a condition.
         return found
@@ -246,8 +250,8 @@ def honest_answer(
     if any(said.kind == "denied" for said in against):
         return rule_answer(steps, language), False
     marks = [_against_records(said, language)[0] for said in against]
-    uncovered = [s.result.strip() for s in results if not covers(kept, s)]
-    lines = [kept, *uncovered, *(_sentence(s, language) for s in [*omitted, *unclear]), *marks]
+    left_out = [s.result.strip() for s in uncovered(kept, steps)]
+    lines = [kept, *left_out, *(_sentence(s, language) for s in [*omitted, *unclear]), *marks]
     return "\n".join(lines), not marks
 
 

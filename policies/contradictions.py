@@ -175,11 +175,14 @@ may call sent."""
 
 def _unbacked(sentence: str, steps: Sequence[Step]) -> bool:
     """Whether a sentence claims an action that no call and no completed step bears out."""
+    claims = claimed_actions(sentence)
+    if not claims:
+        return False
     results = done(steps)
     acted = " ".join(_of_change(s) for s in results if changes_of(s))
     said = " ".join(_told(results))
     unread = any(call.ref for s in results for call in calls_of(s))
-    for claim in claimed_actions(sentence):
+    for claim in claims:
         for verb in claim.verbs:
             where = acted if claim.needs_tool else said
             if not claim.needs_tool and unread:

@@ -164,13 +164,16 @@ def own_terms(step: Step, steps: Sequence[Step]) -> frozenset[str]:
     other. Steps that stand in for each other are about the same thing and share their terms.
     """
     kin = _kin(step, steps)
-    shared = frozenset(term for s in counted(steps) if s.id not in kin for term in step_terms(s))
-    return (step_terms(step) - shared) or step_terms(step)
+    terms = step_terms(step)
+    shared = frozenset[str]().union(*(step_terms(s) for s in counted(steps) if s.id not in kin))
+    return (terms - shared) or terms
 
 
 def _kin(step: Step, steps: Sequence[Step]) -> set[int]:
     """The step, those that it stands in for and those that stand in for it, all the way."""
     kin = {step.id}
+    if not any(s.stands_in_for for s in steps):
+        return kin
     while True:
         more = {s.id for s in steps if kin & set(s.stands_in_for)}
         more |= {i for s in steps if s.id in kin for i in s.stands_in_for}

@@ -19,12 +19,8 @@ _ROLE_TOKENS = re.compile(
 )
 """Marks of chat templates, which must not look like a change of speaker."""
 
-
 _UNSEEN = frozenset({"Cc", "Cf", "Cs"})
 """Unicode's classes of control, format and half characters."""
-
-
-_LAYOUT = re.compile(r"[\n\t]")
 
 
 def plain(text: str) -> str:
@@ -33,8 +29,10 @@ def plain(text: str) -> str:
     Half characters go too: no request to a model could hold them.
     """
     kept = text
-    if not _LAYOUT.sub(" ", text).isprintable():
+    if not text.replace("\n", " ").replace("\t", " ").isprintable():
         kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
+    if not any(sign in kept for sign in "<[#"):
+        return kept
     return _ROLE_TOKENS.sub(
         lambda m: m.group().replace("<", "‹").replace("[", "⟦").replace("#", "＃"), kept
     )

@@ -220,7 +220,7 @@ def _says_otherwise(text: str, objects: Sequence[JsonObject], broken: Sequence[s
 
 def _without_inner(text: str) -> str:
     """The text from which braces inside braces are taken, so that the outer ones can be."""
-    while (less := re.sub(r"(\{[^{}]*)\{[^{}]*\}", r"\1", text)) != text:
+    while text.count("{") > 1 and (less := re.sub(r"(\{[^{}]*)\{[^{}]*\}", r"\1", text)) != text:
         text = less
     return text
 
@@ -249,7 +249,10 @@ def _stands_in(texts: Sequence[str], part: str) -> bool:
 
 def _bare(text: str) -> str:
     """The text without layout, escapes and kinds of quotation marks, to find copies by."""
-    return re.sub(r"[\s\\\"'“”‘’*_`]+", "", text).casefold()
+    bare = "".join(text.split())
+    for sign in "\\\"'“”‘’*_`":
+        bare = bare.replace(sign, "")
+    return bare.casefold()
 
 
 def _validated(value: JsonObject, model: type[T]) -> T | Unreadable:

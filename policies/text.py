@@ -47,7 +47,9 @@ _SHORTEST_AMOUNT: Final = 3
 _CJK: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}_])\w)+(?:[-_.'’&+](?:(?![{_CJK}_])\w)+)*")
 IS_CJK = re.compile(rf"[{_CJK}]")
-_CODE = re.compile(r"(?<![\w.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![A-Za-z0-9])", re.ASCII)
+_CODE = re.compile(
+    r"(?<![\w.])(?=[\w./-]*[0-9])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![A-Za-z0-9])", re.ASCII
+)
 _DIGIT = re.compile(r"[0-9]")
 LINK = re.compile(r"(?:https?|ftp)://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]+", re.ASCII)
 _UNSEEN: Final = "\u115f\u1160\u2800\u3164\uffa0"
@@ -228,6 +230,11 @@ def similarity(a: str, b: str) -> float:
 
 def sentences(text: str) -> list[str]:
     """Splits a text at the ends of sentences and lines, Chinese and English."""
+    return list(_sentences(text))
+
+
+@remembered
+def _sentences(text: str) -> tuple[str, ...]:
     found: list[str] = []
     held = ""
     for part in _SENTENCE_END.split(text):
@@ -235,7 +242,7 @@ def sentences(text: str) -> list[str]:
         if held and not _ABBREVIATION.search(held):
             found.append(held)
             held = ""
-    return [*found, held] if held else found
+    return (*found, held) if held else tuple(found)
 
 
 def is_blank(text: str) -> bool:

@@ -17,10 +17,10 @@ from policy_records import (
 from hansei.policies.answers import (
     Disclosure,
     answer_findings,
-    covers,
     disclosure,
     facts,
     honest_answer,
+    uncovered,
 )
 from hansei.policies.cleaning import clean_answer
 from hansei.policies.records import Condition, Step
@@ -168,7 +168,8 @@ def test_facts(result: str, expected: set[str]) -> None:
     ],
 )
 def test_what_covers_a_result(result: str, text: str, covered: bool) -> None:
-    assert covers(text, a_step(1, VERIFIED, result=result)) is covered
+    step = a_step(1, VERIFIED, result=result)
+    assert uncovered(text, [step]) == ([] if covered else [step])
 
 
 def checks(

@@ -11,6 +11,19 @@ from hansei.tools import outcome_words as words
 
 _HTTP_ERRORS: Final = range(400, 600)
 
+_TELLING: Final = frozenset(
+    {
+        *words.ERROR_KEYS,
+        *words.ERROR_CODE_KEYS,
+        *words.CODE_KEYS,
+        *words.HTTP_KEYS,
+        *words.SUCCESS_KEYS,
+        *words.FAILED_COUNT_KEYS,
+        *("is_error", "iserror", "result", "结果", "status", "状态"),
+    }
+)
+"""Names of fields that can say that a call failed; most results have none of them."""
+
 Fields = Mapping[str, JsonValue]
 """An object by its names in lower case."""
 
@@ -28,6 +41,10 @@ def failure(fields: Fields, *, informed: bool) -> str | None:
         informed: It also tells something about what was asked for; then a whole number in a
             field of errors is a count or a deviation.
     """
+    return None if _TELLING.isdisjoint(fields) else _failure(fields, informed=informed)
+
+
+def _failure(fields: Fields, *, informed: bool) -> str | None:
     for key in words.ERROR_KEYS:
         error = fields.get(key)
         if informed and key != "error" and isinstance(error, int):
