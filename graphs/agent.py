@@ -59,7 +59,7 @@ class Agent(Base):
             self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
         ) -> RunnableConfig:
             """See LangGraph's `bulk_update_state`; `update_state` comes through here as well."""
-            with self._held(None, config):
+            with self._held(None, config, edit=True):
                 edits = _as_edits(supersteps, self.get_state(config))
                 return super().bulk_update_state(config, edits)
 
@@ -67,11 +67,13 @@ class Agent(Base):
             self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
         ) -> RunnableConfig:
             """See LangGraph's `abulk_update_state`; `aupdate_state` comes through here as well."""
-            async with _in_a_thread(self._held(None, config)):
+            async with _in_a_thread(self._held(None, config, edit=True)):
                 edits = _as_edits(supersteps, await self.aget_state(config))
                 return await super().abulk_update_state(config, edits)
 
-    def _held(self, given: object, config: RunnableConfig | None) -> AbstractContextManager[None]:
+    def _held(
+        self, given: object, config: RunnableConfig | None, *, edit: bool = False
+    ) -> AbstractContextManager[None]:
         runs: object = getattr(cast("object", self.checkpointer), "runs", None)  # pyright: ignore[reportUnknownMemberType] - a bare saver there
         merged = merge_configs(self.config, config)
         place = merged.get("configurable", {})
@@ -80,7 +82,7 @@ class Agent(Base):
         if not isinstance(runs, RunTable) or thread is None or place.get("checkpoint_ns"):
             return nullcontext()
         name: object = merged.get("metadata", {}).get(THREAD_NAME, "")
-        return runs.held(str(thread), goal=_goal_of(given), name=str(name))
+        return runs.held(str(thread), goal=_goal_of(given), name=str(name), edit=edit)
 
 
 def _planned(values: object) -> bool:

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import uuid4
 
+from langgraph.errors import GraphDrained
+
 from hansei.graphs.run_owner import is_gone, is_here, this_process
 from hansei.graphs.state_mark import check_version
 from hansei.graphs.tables import Row, Tables, Value
@@ -117,13 +119,16 @@ class RunTable:
             tables.change(f"ALTER TABLE hansei_runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
 
     @contextmanager
-    def held(self, thread_id: str, *, goal: str = "", name: str = "") -> Generator[None]:
-        """Hold a thread for one run, and let it go afterwards.
+    def held(
+        self, thread_id: str, *, goal: str = "", name: str = "", edit: bool = False
+    ) -> Generator[None]:
+        """Hold a thread for one run, or for an edit of its state, and let it go afterwards.
 
         Args:
             thread_id: The thread.
             goal: What was asked; empty where an earlier run goes on.
             name: What the user calls the thread.
+            edit: It is an edit: one that is refused has broken no run off.
 
         Raises:
             ThreadBusyError: Another run holds it.
@@ -140,7 +145,7 @@ class RunTable:
                     check_version(self._tables, place=self._place)
                 yield
         except Exception as exc:
-            self._end(thread_id, owner, note=str(exc) or type(exc).__name__)
+            self._end(thread_id, owner, note="" if edit else _told(exc))
             raise
         except BaseException:
             self._end(thread_id, owner)
@@ -248,6 +253,13 @@ class RunTable:
             said = str(exc).strip().partition("\n")[0].rstrip(".")
             msg = f"The database failed ({said}); resume the run once it can be used again."
             raise OperatorError(msg) from exc
+
+
+def _told(exc: Exception) -> str:
+    """Why a run broke off, for whoever looks at its thread later."""
+    if isinstance(exc, GraphDrained):
+        return f"The run was stopped ({exc.reason})."
+    return str(exc) or type(exc).__name__
 
 
 def _run_row(found: Row, now: float) -> RunRow:

@@ -103,6 +103,8 @@ def test_nonsense_is_refused_and_nothing_changes(
     there = checkpoints()
     assert said in refused(fork(*arguments), 2)
     assert checkpoints() == there
+    threads = report(hansei("threads", *DB, "--json"))["threads"]
+    assert [thread["note"] for thread in threads] == [""]
 
 
 def test_the_end_of_a_run_needs_a_verdict(server: ScriptedServer) -> None:
