@@ -40,6 +40,9 @@ class KnownThreads:
             async with self._guard:
                 await self._tell(await asyncio.to_thread(accepted_runs))
         await self._app(scope, receive, send)
+        if scope["type"] == "http" and scope["method"] == "DELETE":
+            # It may be run again under the same id.
+            self._told -= set(_ONE.findall(str(scope["path"])))
 
     def _asks(self, path: str) -> bool:
         one = _ONE.match(path)

@@ -16,7 +16,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 from order_scene import MISSING, order_script
 from scripted_replies import JsonObject, Reply, call_then_say, plan
-from studio_server import Studio
+from studio_server import PATIENCE, Studio
 
 from hansei import (
     AgentInput,
@@ -135,6 +135,11 @@ def test_threads_of_python_stand_in_the_servers_list(
             listed = [t["thread_id"] for t in found]
             assert (thread in listed) is (thread != "a name")  # it takes nothing but UUIDs
     assert dict(client.threads.get(second)["metadata"] or {})["graph_id"] == "hansei"
+    client.threads.delete(first)
+    assert first not in [t["thread_id"] for t in client.threads.search(limit=100)]
+    with own_agent(honest) as agent:
+        agent.invoke(AgentInput(goal=GOAL), {"configurable": {"thread_id": first}})
+    assert client.threads.get(first)["thread_id"] == first
 
 
 @pytest.fixture
@@ -144,7 +149,7 @@ def waiting(honest: Studio) -> Iterator[tuple[threading.Event, threading.Event]]
 
     def planner(body: JsonObject) -> Reply:
         asked.set()
-        assert go_on.wait(60)
+        assert go_on.wait(PATIENCE)
         return plan({"description": "查询订单 99999 的状态", "tool": "query_order"})
 
     honest.model.reset()
@@ -164,7 +169,7 @@ def test_a_run_of_the_server_holds_its_thread_against_python(
     goal = {"goal": GOAL}
     run = client.runs.create(thread, "hansei", input=goal)
     asked, go_on = waiting
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE)
     with own_agent(honest) as agent:
         with pytest.raises(ThreadBusyError):
             agent.invoke(AgentInput(goal=GOAL), config)
@@ -190,7 +195,7 @@ def test_a_run_of_python_holds_its_thread_against_the_server(
 
     running = threading.Thread(target=work)
     running.start()
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE)
     before = client.threads.get_history(thread)
     goal = {"goal": GOAL}
     parts = list(client.runs.stream(thread, "hansei", input=goal))
@@ -212,7 +217,7 @@ def test_a_run_that_is_cancelled_in_the_server_lets_its_thread_go(
     config: RunnableConfig = {"configurable": {"thread_id": thread}}
     run = client.runs.create(thread, "hansei", input={"goal": GOAL})
     asked, go_on = waiting
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE)
     client.runs.cancel(thread, run["run_id"], wait=True)
     go_on.set()
     with own_agent(honest) as agent:
