@@ -129,8 +129,11 @@ async def _in_a_thread(held: AbstractContextManager[None]) -> AsyncGenerator[Non
     await asyncio.to_thread(held.__enter__)
     try:
         yield
-    finally:
-        await asyncio.to_thread(held.__exit__, None, None, None)
+    except BaseException as exc:
+        # The run table notes what has ended the run, and tells a database that failed.
+        await asyncio.to_thread(held.__exit__, type(exc), exc, exc.__traceback__)
+        raise
+    await asyncio.to_thread(held.__exit__, None, None, None)
 
 
 A = TypeVar("A", bound=Agent)

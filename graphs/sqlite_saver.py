@@ -2,13 +2,15 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal, TypedDict
 from uuid import uuid4
 
 import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite import SqliteStore
@@ -37,7 +39,50 @@ class SqliteCheckpointer(Checkpointer, SqliteSaver):
         self.runs = runs
 
 
-class AsyncSqliteCheckpointer(AsyncCheckpointer, AsyncSqliteSaver):
+class _Undoing(AsyncSqliteSaver):
+    """LangGraph's saver, which lets go of the file when a write has failed in the middle.
+
+    It would leave its transaction open, and the file locked for everybody else.
+    """
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Write a checkpoint, or nothing."""
+        async with self._undone():
+            return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, object]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Write what tasks have returned, or nothing."""
+        async with self._undone():
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a thread, or nothing."""
+        async with self._undone():
+            await super().adelete_thread(thread_id)
+
+    @asynccontextmanager
+    async def _undone(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        except BaseException:
+            async with self.lock:
+                await self.conn.rollback()
+            raise
+
+
+class AsyncSqliteCheckpointer(AsyncCheckpointer, _Undoing):
     """On a SQLite file, for `ainvoke` and `astream`."""
 
     def __init__(

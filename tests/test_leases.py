@@ -13,7 +13,7 @@ import pytest
 from broken_runs import made, scripted
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
-from scripted_replies import call_then_say
+from scripted_replies import Reply, call_then_say, error
 from scripted_server import plan
 
 from hansei import (
@@ -27,6 +27,7 @@ from hansei.graphs.agent import Agent
 from hansei.graphs.run_owner import UNKNOWN_START, machine, process_start
 from hansei.graphs.run_table import RunTable, ThreadBusyError
 from hansei.graphs.tables import SqliteTables
+from hansei.policies.errors import EndpointError
 from hansei.policies.state import AgentInput, AgentState
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -152,6 +153,73 @@ def test_an_async_run_holds_its_thread_too(file: Path) -> None:
     first, again = asyncio.run(both())
     assert AgentState.model_validate(first).status is RunStatus.COMPLETE
     assert AgentState.model_validate(again).status is RunStatus.COMPLETE
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_what_breaks_off_a_run_is_noted(file: Path, awaited: bool) -> None:
+    model = scripted(error(503), Reply("never asked"))
+
+    async def arun() -> None:
+        async with aopen_checkpointer(file) as saver:
+            await create_plan_execute_agent(model, checkpointer=saver).ainvoke(GOAL, THREAD)
+
+    def run() -> None:
+        with open_checkpointer(file) as saver:
+            create_plan_execute_agent(model, checkpointer=saver).invoke(GOAL, THREAD)
+
+    with pytest.raises(EndpointError):
+        asyncio.run(arun()) if awaited else run()
+    with open_checkpointer(file) as saver:
+        (row,) = saver.runs.rows()
+    assert not row.under_way
+    assert "HTTP 503" in row.note
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_database_that_fails_during_a_run_is_told_in_a_sentence(
+    file: Path, awaited: bool
+) -> None:
+    def look() -> str:
+        with sqlite3.connect(file) as connection:
+            connection.execute("DROP TABLE checkpoints")
+        connection.close()
+        return "42"
+
+    one = plan({"description": "look it up", "tool": "look"})
+    model = scripted(one, call_then_say("It is 42.", "look"))
+
+    async def arun() -> None:
+        async with aopen_checkpointer(file) as saver:
+            agent = create_plan_execute_agent(model, [made(look)], checkpointer=saver)
+            await agent.ainvoke(GOAL, THREAD, durability="sync")
+
+    def run() -> None:
+        with open_checkpointer(file) as saver:
+            agent = create_plan_execute_agent(model, [made(look)], checkpointer=saver)
+            agent.invoke(GOAL, THREAD, durability="sync")
+
+    with pytest.raises(OperatorError, match="no such table: checkpoints"):
+        asyncio.run(arun()) if awaited else run()
+    with open_checkpointer(file) as saver:
+        (row,) = saver.runs.rows()
+    assert not row.under_way
+    assert "no such table" in row.note
+
+
+def test_a_run_whose_end_could_not_be_noted_lets_its_thread_go_later(
+    table: RunTable, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with table.held("t"), sqlite3.connect(file) as connection:
+        connection.execute("ALTER TABLE hansei_runs RENAME TO away")
+    connection.close()
+    assert "could not be noted" in caplog.text
+    with sqlite3.connect(file) as connection:
+        connection.execute("ALTER TABLE away RENAME TO hansei_runs")
+    connection.close()
+    with table.held("t"):
+        pass
+    (row,) = table.rows()
+    assert not row.under_way
 
 
 def test_a_run_that_is_killed_before_its_first_checkpoint_leaves_a_trace(file: Path) -> None:
