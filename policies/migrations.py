@@ -4,7 +4,8 @@ A migration sees one object at a time, from the inside out: each object of hanse
 the name of its class, and each channel of a state, as an object of the kind `AgentState` with that
 one channel. It returns what the next version would have written instead. Nothing is revived for it,
 since the classes of an earlier version are no longer there. A model that stands in another one, as
-an attempt in a step, was written as a part of that one's data, and is found there.
+an attempt in a step, was written as a part of that one's data, and is found there; so is an enum in
+a model, as its text.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -49,10 +49,10 @@ def swapped(old: str, new: str, fields: object) -> dict[object, object]:
 
 
 def forth(record: Record) -> Record:
-    """To a version in which a step has a task, a channel is called cover, and statuses shout."""
+    """To a version in which a step has a task, a channel is called cover, and the status shouts."""
     if record.kind == "Step":
         return replace(record, data=swapped("description", "task", record.data))
-    if record.kind == "StepStatus":
+    if record.kind == "RunStatus":
         return replace(record, kind="Standing", data=str(record.data).upper())
     if record.kind == STATE:
         return replace(record, data=swapped("brief", "cover", record.data))
@@ -63,7 +63,7 @@ def back(record: Record) -> Record:
     if record.kind == "Step":
         return replace(record, data=swapped("task", "description", record.data))
     if record.kind == "Standing":
-        return replace(record, kind="StepStatus", data=str(record.data).lower())
+        return replace(record, kind="RunStatus", data=str(record.data).lower())
     if record.kind == STATE:
         return replace(record, data=swapped("cover", "brief", record.data))
     return record
@@ -78,9 +78,9 @@ def test_every_checkpoint_is_migrated_and_the_run_goes_on(place: str) -> None:
     done = migrate(place, registry=THERE_AND_BACK, version=2)
     assert (done.found, done.version, done.checkpoints) == (1, 2, count)
     stored = repr(everything(place))
-    for new in ("Standing", "cover", "task", "PENDING"):
+    for new in ("Standing", "cover", "task", "RUNNING"):
         assert new in stored, new
-    for gone in ("StepStatus", "brief"):
+    for gone in ("RunStatus", "brief"):
         assert gone not in stored, gone
     with pytest.raises(OperatorError, match="version 2"), open_checkpointer(place):
         pass
