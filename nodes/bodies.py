@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
@@ -16,7 +15,7 @@ from hansei.nodes.beginning import begin
 from hansei.nodes.effects import Body, Remember, adrive, drive
 from hansei.nodes.executor import Turn, execute, fault
 from hansei.nodes.kit import Kit, NodeSession
-from hansei.nodes.models import STEP_METADATA
+from hansei.nodes.models import STEP_METADATA, with_metadata
 from hansei.nodes.node import Node
 from hansei.nodes.planner import plan
 from hansei.nodes.reflector import reflect_on_steps
@@ -231,7 +230,7 @@ def _open_task(kit: Kit, task: StepTask) -> NodeSession:
 def _session(kit: Kit, run_id: str, started_at: float, *, step: int | None = None) -> NodeSession:
     config: RunnableConfig = get_config()
     if step is not None:
-        config = merge_configs(config, {"metadata": {STEP_METADATA: step}})
+        config = with_metadata(config, {STEP_METADATA: step})
     # A graph around this one, or a server, brings its own store for an agent that has none.
     store = kit.store or kit.lent_store(config) or get_runtime(Settings).store
     return NodeSession(
@@ -246,9 +245,8 @@ def _session(kit: Kit, run_id: str, started_at: float, *, step: int | None = Non
 
 def _tell(events: Sequence[ProgressEvent]) -> None:
     """Hand events to whoever streams them."""
-    write = get_runtime(Settings).stream_writer
     for event in events:
-        write(event)
+        get_runtime(Settings).stream_writer(event)
 
 
 MERGED = frozenset({"messages", "steps", "reflections", "usage"})
