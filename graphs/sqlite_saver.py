@@ -14,10 +14,10 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite import SqliteStore
-from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from hansei.graphs.run_table import RunTable
 from hansei.graphs.saving import AsyncCheckpointer, Checkpointer, serializer
+from hansei.graphs.sqlite_store import UNSYNCED, AsyncRunStore, RunStore
 from hansei.graphs.state_mark import mark, refuse_foreign
 from hansei.graphs.tables import SqliteTables
 from hansei.policies.errors import OperatorError
@@ -30,9 +30,7 @@ in 80 runs; with 5 s, never."""
 class SqliteCheckpointer(Checkpointer, SqliteSaver):
     """On a SQLite file, for `invoke` and `stream`."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, *, store: SqliteStore, runs: RunTable
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, store: RunStore, runs: RunTable) -> None:
         """Take over an open connection."""
         super().__init__(connection, serde=serializer())
         self.store = store
@@ -86,7 +84,7 @@ class AsyncSqliteCheckpointer(AsyncCheckpointer, _Undoing):
     """On a SQLite file, for `ainvoke` and `astream`."""
 
     def __init__(
-        self, connection: aiosqlite.Connection, *, store: AsyncSqliteStore, runs: RunTable
+        self, connection: aiosqlite.Connection, *, store: AsyncRunStore, runs: RunTable
     ) -> None:
         """Take over an open connection of the running event loop."""
         super().__init__(connection, serde=serializer())
@@ -102,7 +100,8 @@ def open_sqlite(path: str | Path) -> Generator[SqliteCheckpointer]:
             name = _place(path)
             runs = _runs(name, path, stack)
             _prepare_store(_connect(name, stack, own_transactions=True))
-            store = SqliteStore(_connect(name, stack, own_transactions=True))
+            quick = None if _in_memory(name) else _connect(name, stack, own_transactions=True)
+            store = RunStore(_connect(name, stack, own_transactions=True), quick=quick)
             saver = SqliteCheckpointer(_connect(name, stack), store=store, runs=runs)
             saver.setup()
             store.setup()
@@ -116,7 +115,12 @@ async def aopen_sqlite(path: str | Path) -> AsyncGenerator[AsyncSqliteCheckpoint
         with for_the_operator(path):
             # In a thread: the loop is often a server's, and other runs wait for it.
             name, runs = await asyncio.to_thread(_opened_tables, path, stack)
-            store = AsyncSqliteStore(await _aconnect(name, stack, own_transactions=True))
+            quick = (
+                None if _in_memory(name) else await _aconnect(name, stack, own_transactions=True)
+            )
+            if quick is not None:
+                await quick.execute(UNSYNCED)
+            store = AsyncRunStore(await _aconnect(name, stack, own_transactions=True), quick=quick)
             saver = AsyncSqliteCheckpointer(await _aconnect(name, stack), store=store, runs=runs)
             await saver.setup()
             await store.setup()
@@ -188,6 +192,10 @@ def _place(path: str | Path) -> str:
     return str(place)
 
 
+def _in_memory(name: str) -> bool:
+    return name.startswith("file:")
+
+
 def _connect(
     name: str,
     stack: ExitStack | AsyncExitStack,
@@ -219,7 +227,7 @@ def _options(name: str, own_transactions: bool) -> _Options:
     """LangGraph's stores begin their transactions themselves, its savers leave that to Python."""
     return {
         "timeout": BUSY_TIMEOUT,
-        "uri": name.startswith("file:"),
+        "uri": _in_memory(name),
         "isolation_level": None if own_transactions else "DEFERRED",
     }
 

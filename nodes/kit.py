@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -51,6 +52,13 @@ SHELVES: Mapping[Shelf, tuple[str, ...]] = {
     "entries": ("hansei", "entries"),
 }
 """Namespaces of the store; below each stands the run, so that a thread's can be deleted."""
+
+
+@runtime_checkable
+class Unsynced(Protocol):
+    """A store with a way in that is safe against the end of the process, and waits for no disk."""
+
+    unsynced: BaseStore
 
 
 @dataclass(frozen=True)
@@ -173,44 +181,54 @@ class NodeSession:
 
     def remember(self, item: Remember) -> bool:
         """Keep a text in the store, or forget it where it is empty."""
-        if self.store is None:
+        store = self._store_of(item.shelf)
+        if store is None:
             return False
         if item.text:
-            self.store.put(self._shelf(item.shelf), item.key, {"text": item.text}, index=False)
+            store.put(self._shelf(item.shelf), item.key, {"text": item.text}, index=False)
         else:
-            self.store.delete(self._shelf(item.shelf), item.key)
+            store.delete(self._shelf(item.shelf), item.key)
         return True
 
     async def aremember(self, item: Remember) -> bool:
         """Keep a text in the store, or forget it where it is empty."""
-        if self.store is None:
+        store = self._store_of(item.shelf)
+        if store is None:
             return False
         if item.text:
-            await self.store.aput(
-                self._shelf(item.shelf), item.key, {"text": item.text}, index=False
-            )
+            await store.aput(self._shelf(item.shelf), item.key, {"text": item.text}, index=False)
         else:
-            await self.store.adelete(self._shelf(item.shelf), item.key)
+            await store.adelete(self._shelf(item.shelf), item.key)
         return True
 
     def recall(self, item: Recall) -> str | None:
         """Read a text back."""
-        if self.store is None:
+        store = self._store_of(item.shelf)
+        if store is None:
             return None
-        found = self.store.get(self._shelf(item.shelf), item.key)
+        found = store.get(self._shelf(item.shelf), item.key)
         return None if found is None else str(found.value["text"])
 
     async def arecall(self, item: Recall) -> str | None:
         """Read a text back."""
-        if self.store is None:
+        store = self._store_of(item.shelf)
+        if store is None:
             return None
-        found = await self.store.aget(self._shelf(item.shelf), item.key)
+        found = await store.aget(self._shelf(item.shelf), item.key)
         return None if found is None else str(found.value["text"])
 
     def ask_human(self, item: AskHuman) -> HumanReply:
         """Stop for an answer, or give the one that was sent."""
         answer: object = interrupt(dict(item.question))
         return HumanReply(answer)
+
+    def _store_of(self, shelf: Shelf) -> BaseStore | None:
+        """Where a shelf stands: entries only count how often the process has ended in a round."""
+        if shelf != "entries":
+            return self.store
+        if isinstance(self.store, InMemoryStore):
+            return None  # it ends with the process, so it would never have anything to count
+        return self.store.unsynced if isinstance(self.store, Unsynced) else self.store
 
     def _shelf(self, shelf: Shelf) -> tuple[str, ...]:
         return (*SHELVES[shelf], self.run_id or "-")
