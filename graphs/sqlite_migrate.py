@@ -14,6 +14,7 @@ from hansei.graphs.migration_plan import (
     refuse_runs,
     rename,
 )
+from hansei.graphs.packing import KINDS, inflated, squeezed
 from hansei.graphs.run_table import RunTable
 from hansei.graphs.sqlite_saver import BUSY_TIMEOUT, for_the_operator
 from hansei.graphs.stored_values import packed, unpacked
@@ -64,7 +65,7 @@ def _free_name(wanted: Path) -> Path:
 
 def _rewrite(connection: sqlite3.Connection, plan: Plan) -> int:
     rows = connection.execute(
-        "SELECT rowid, thread_id, checkpoint_ns FROM checkpoints WHERE type = 'msgpack'"
+        "SELECT rowid, thread_id, checkpoint_ns FROM checkpoints WHERE type IN (?, ?)", KINDS
     ).fetchall()
     # One row at a time: all of them together may be larger than the memory.
     for row, thread, namespace in rows:
@@ -72,7 +73,8 @@ def _rewrite(connection: sqlite3.Connection, plan: Plan) -> int:
     for row, thread, namespace in rows:
         changed = _checkpoint(plan, (thread, namespace), _held(connection, row))
         connection.execute(
-            "UPDATE checkpoints SET checkpoint = ? WHERE rowid = ?", (packed(changed), row)
+            "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE rowid = ?",
+            (*squeezed(packed(changed)), row),
         )
     _rewrite_writes(connection, plan)
     connection.execute(f"UPDATE {MARK} SET state_version = ?", (plan.version,))  # noqa: S608 - a fixed name
@@ -80,10 +82,11 @@ def _rewrite(connection: sqlite3.Connection, plan: Plan) -> int:
 
 
 def _held(connection: sqlite3.Connection, row: int) -> dict[str, object]:
-    (data,) = connection.execute(
-        "SELECT checkpoint FROM checkpoints WHERE rowid = ?", (row,)
+    kind, data = connection.execute(
+        "SELECT type, checkpoint FROM checkpoints WHERE rowid = ?", (row,)
     ).fetchone()
-    return {str(name): value for name, value in as_mapping(unpacked(data)).items()}
+    found = as_mapping(unpacked(inflated(kind, data)))
+    return {str(name): value for name, value in found.items()}
 
 
 def _checkpoint(plan: Plan, place: Place, checkpoint: dict[str, object]) -> dict[str, object]:
@@ -100,15 +103,17 @@ def _checkpoint(plan: Plan, place: Place, checkpoint: dict[str, object]) -> dict
 
 def _rewrite_writes(connection: sqlite3.Connection, plan: Plan) -> None:
     rows = connection.execute(
-        "SELECT rowid, thread_id, checkpoint_ns, channel FROM writes WHERE type = 'msgpack'"
+        "SELECT rowid, thread_id, checkpoint_ns, channel FROM writes WHERE type IN (?, ?)", KINDS
     ).fetchall()
     for row, thread, namespace, channel in rows:
-        (data,) = connection.execute("SELECT value FROM writes WHERE rowid = ?", (row,)).fetchone()
-        done = plan.channel((thread, namespace), channel, unpacked(data))
+        kind, data = connection.execute(
+            "SELECT type, value FROM writes WHERE rowid = ?", (row,)
+        ).fetchone()
+        done = plan.channel((thread, namespace), channel, unpacked(inflated(kind, data)))
         if done is None:
             connection.execute("DELETE FROM writes WHERE rowid = ?", (row,))
         else:
             connection.execute(
-                "UPDATE writes SET channel = ?, value = ? WHERE rowid = ?",
-                (done[0], packed(done[1]), row),
+                "UPDATE writes SET channel = ?, type = ?, value = ? WHERE rowid = ?",
+                (done[0], *squeezed(packed(done[1])), row),
             )

@@ -15,8 +15,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite import SqliteStore
 
+from hansei.graphs.packing import PackedSerializer
 from hansei.graphs.run_table import RunTable
-from hansei.graphs.saving import AsyncCheckpointer, Checkpointer, serializer
+from hansei.graphs.saving import SAVED_TYPES, AsyncCheckpointer, Checkpointer
 from hansei.graphs.sqlite_store import UNSYNCED, AsyncRunStore, RunStore
 from hansei.graphs.state_mark import mark, refuse_foreign
 from hansei.graphs.tables import SqliteTables
@@ -32,7 +33,7 @@ class SqliteCheckpointer(Checkpointer, SqliteSaver):
 
     def __init__(self, connection: sqlite3.Connection, *, store: RunStore, runs: RunTable) -> None:
         """Take over an open connection."""
-        super().__init__(connection, serde=serializer())
+        super().__init__(connection, serde=PackedSerializer(allowed_msgpack_modules=SAVED_TYPES))
         self.store = store
         self.runs = runs
 
@@ -87,7 +88,7 @@ class AsyncSqliteCheckpointer(AsyncCheckpointer, _Undoing):
         self, connection: aiosqlite.Connection, *, store: AsyncRunStore, runs: RunTable
     ) -> None:
         """Take over an open connection of the running event loop."""
-        super().__init__(connection, serde=serializer())
+        super().__init__(connection, serde=PackedSerializer(allowed_msgpack_modules=SAVED_TYPES))
         self.store = store
         self.runs = runs
 

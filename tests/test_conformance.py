@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ormsgpack
 import psycopg
@@ -29,6 +29,7 @@ from stored_runs import THREAD, agent_on, ask, stopped_half_way
 
 from hansei import aopen_checkpointer, open_checkpointer
 from hansei.graphs.checkpoints import serializer
+from hansei.graphs.packing import inflated
 
 CAPABILITIES = {"put", "put_writes", "get_tuple", "list", "delete_thread"}
 
@@ -146,16 +147,17 @@ async def test_a_crafted_row_runs_nothing(
     value = crafted(target)[name]
     stopped_half_way(place)
     if kind == "sqlite":
+        row = ask(place, "SELECT type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC")[0]
         whole = ormsgpack.unpackb(
-            ask(place, "SELECT checkpoint FROM checkpoints ORDER BY checkpoint_id DESC")[0][0],  # type: ignore[arg-type]
+            inflated(str(row[0]), cast("bytes", row[1])),
             ext_hook=ormsgpack.Ext,
             option=ormsgpack.OPT_NON_STR_KEYS,
         )
         whole["channel_values"]["brief"] = ormsgpack.Fragment(value)
         with sqlite3.connect(place) as file:
             checkpoint = ormsgpack.packb(whole, option=ormsgpack.OPT_NON_STR_KEYS)
-            file.execute("UPDATE checkpoints SET checkpoint = ?", (checkpoint,))
-            file.execute("UPDATE writes SET value = ?", (value,))
+            file.execute("UPDATE checkpoints SET type = 'msgpack', checkpoint = ?", (checkpoint,))
+            file.execute("UPDATE writes SET type = 'msgpack', value = ?", (value,))
         file.close()
     else:
         with psycopg.connect(place) as server:

@@ -29,6 +29,7 @@ from hansei import (
     open_checkpointer,
 )
 from hansei.graphs.migrate import migrate
+from hansei.graphs.packing import KINDS, inflated
 from hansei.graphs.stored_values import packed, unpacked
 from hansei.policies.migrations import STATE, Migration, Record
 from hansei.policies.narrow import as_mapping
@@ -252,8 +253,11 @@ def test_what_is_no_database_of_hansei_is_told(tmp_path: Path) -> None:
 def test_rows_are_read_and_written_without_a_change(tmp_path: Path) -> None:
     place = str(tmp_path / "runs.db")
     stopped_half_way(place)
-    rows = ask(place, "SELECT checkpoint FROM checkpoints UNION ALL SELECT value FROM writes")
-    held = [data for (data,) in rows if isinstance(data, bytes) and data]
+    rows = ask(
+        place, "SELECT type, checkpoint FROM checkpoints UNION ALL SELECT type, value FROM writes"
+    )
+    held = [inflated(str(kind), data) for kind, data in rows if isinstance(data, bytes) and data]
     assert len(held) > 20
+    assert {kind for kind, _ in rows} >= {*KINDS}
     for data in held:
         assert packed(unpacked(data)) == data
