@@ -16,7 +16,8 @@ from hansei.nodes.executor import OUTPUT_CAP
 from hansei.policies.fencing import EVIDENCE_CAP, SCAN_CAP, fenced, for_prompt, scanned
 from hansei.tools.outcome import OutcomeStatus
 
-LONG = "\n".join(f"Order A{100000 + i} costs {i} yuan; 三百二十件." for i in range(100_000))
+LONG = "\n".join(f"Order A{100000 + i} costs {i} yuan;\u3000三百二十件。" for i in range(100_000))
+"""With wide spaces, which have to be looked at: what shows nothing is taken out, they stay."""
 
 
 class Meter:
