@@ -55,10 +55,7 @@ WHERE (hansei_runs.expires_at <= :now AND hansei_runs.owner <> :alive)
     OR hansei_runs.expires_at = 0 OR hansei_runs.owner = :dead
 """
 
-_ROWS = """
-SELECT thread_id, owner, goal, accepted_at, expires_at, note, name
-FROM hansei_runs ORDER BY accepted_at DESC
-"""
+_ROWS = "SELECT thread_id, owner, goal, accepted_at, expires_at, note, name FROM hansei_runs"
 
 _WITHOUT_ROW = """
 SELECT DISTINCT thread_id FROM checkpoints
@@ -154,12 +151,15 @@ class RunTable:
 
     def row(self, thread_id: str) -> RunRow | None:
         """The row of a thread; `None` where no run was ever accepted on it."""
-        return next((row for row in self.rows() if row.thread_id == thread_id), None)
+        now = self._tables.now()
+        found = self._tables.rows(f"{_ROWS} WHERE thread_id = :thread", thread=thread_id)
+        return _run_row(found[0], now) if found else None
 
     def rows(self) -> list[RunRow]:
         """All rows, the latest first."""
         now = self._tables.now()
-        return [_run_row(found, now) for found in self._tables.rows(_ROWS)]
+        found = self._tables.rows(f"{_ROWS} ORDER BY accepted_at DESC")
+        return [_run_row(row, now) for row in found]
 
     def without_row(self) -> list[str]:
         """Threads that another saver has written, or a version without this table."""
