@@ -69,6 +69,7 @@ def test_what_a_call_returned_is_told_in_words(outcome: OutcomeStatus) -> None:
     step = Step(id=1, attempts=[Attempt(number=1, rounds=[Round(calls=[call])])])
     told.trace.update({"tools": {"steps": {1: step}}})
     (line,) = told.lines()
-    assert line.startswith(("step 1 returned", "step 1 refused"))
+    said = ("step 1 returned", "step 1 refused", "step 1 not allowed by a human")
+    assert line.startswith(said)
     assert line.endswith(": what it said")
     assert "shell" not in line
