@@ -12,6 +12,7 @@ GOAL := 帮我查一下订单 99999 到了没
 TEST_ARGS ?=
 LIVE_ARGS ?=
 BENCH_ARGS ?=
+KILLS_ARGS ?=
 LOCK_ARGS ?=
 
 # The embedded model is what the scenes show, so an endpoint set in the shell or in .env is left
@@ -23,7 +24,7 @@ KEYLESS := env OPENAI_API_KEY= OPENAI_BASE_URL= OPENAI_API_BASE= HANSEI_MODEL= \
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check live live-order bench lock clean
+.PHONY: help demo test check live live-order bench kills lock clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -60,6 +61,9 @@ live-order: $(LOCAL) ## The demo's scene as a check: it must end partial or fail
 bench: $(CORE) ## Measure honesty, and what is slower than LangGraph (BENCH_ARGS, OVERHEAD_ARGS)
 	$(BIN)/python benchmarks/honesty.py $(BENCH_ARGS)
 	$(BIN)/python benchmarks/overhead.py $(OVERHEAD_ARGS)
+
+kills: $(CORE) ## Kill runs at every point, with each saver, and count what is lost (KILLS_ARGS)
+	$(BIN)/python benchmarks/kills.py $(KILLS_ARGS)
 
 lock: $(BIN)/python ## Write the lock files anew (LOCK_ARGS=--upgrade for newer versions)
 	@$(if $(UV),:,test -x $(VENV)/lock/bin/uv || { $(BIN)/python -m venv $(VENV)/lock && \
