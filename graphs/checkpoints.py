@@ -10,7 +10,6 @@ from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
 from hansei.graphs.saving import SAVED_TYPES, AsyncCheckpointer, Checkpointer, revive, serializer
-from hansei.graphs.sqlite_saver import aopen_sqlite, open_sqlite
 from hansei.policies.errors import OperatorError
 from hansei.policies.places import is_postgres
 
@@ -43,6 +42,8 @@ def open_checkpointer(place: str | Path, *, types: Sequence[type] = ()) -> Gener
             revive(saver, types)
             yield saver
     else:
+        from hansei.graphs.sqlite_saver import open_sqlite
+
         with open_sqlite(place) as saver:
             revive(saver, types)
             yield saver
@@ -70,6 +71,8 @@ async def aopen_checkpointer(
             revive(saver, types)
             yield saver
     else:
+        from hansei.graphs.sqlite_saver import aopen_sqlite
+
         async with aopen_sqlite(place) as saver:
             revive(saver, types)
             yield saver

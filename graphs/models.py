@@ -11,14 +11,12 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from hansei.graphs.environment import ModelEnvironment, read_environment
-from hansei.graphs.local_model import local_endpoint, local_model_available
-from hansei.graphs.local_pieces import EMBEDDED, REPAIR
-from hansei.graphs.local_progress import progress_bar
 from hansei.policies.errors import OperatorError, UserError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+    from hansei.graphs.environment import ModelEnvironment
 
 ModelRole = Literal["planner", "executor", "reflector", "synthesizer", "evaluator"]
 
@@ -80,6 +78,9 @@ def chat_model(
         OperatorError: No model is set and none is embedded, or the embedded one cannot start.
     """
     _check_arguments(role, temperature, timeout, max_tokens, max_retries)
+    # Who hands in models of their own reads no environment and starts no server.
+    from hansei.graphs.environment import read_environment
+
     environment = read_environment()
     target = _choose(environment, name=name, role=role, base_url=base_url, api_key=api_key)
     usual = TIMEOUT
@@ -152,6 +153,10 @@ def _choose(
 
 
 def _embedded(environment: ModelEnvironment, model: str | None) -> _Target:
+    from hansei.graphs.local_model import local_endpoint, local_model_available
+    from hansei.graphs.local_pieces import EMBEDDED, REPAIR
+    from hansei.graphs.local_progress import progress_bar
+
     own_file = environment.hansei_gguf is not None
     if model not in (None, EMBEDDED.model_name) and not own_file:
         msg = (

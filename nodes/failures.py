@@ -1,12 +1,31 @@
 """What a client's exception says about a model call that failed, without secrets."""
 
+import sys
+
 import httpx
-from openai import APIConnectionError, APITimeoutError, OpenAIError
 
 from hansei.policies.endpoint_advice import Failure, failure_of_status
 
 JUNK = (ValueError, TypeError, IndexError, KeyError, AttributeError)
 """What langchain-openai raises when a 200 is no chat completion."""
+
+
+_LATE = (TimeoutError, httpx.TimeoutException)
+_UNREACHED = (ConnectionError, httpx.TransportError)
+
+
+def openai_status(exc: BaseException) -> int | None:
+    """The HTTP status with which an OpenAI-compatible endpoint refused; `None` for all else."""
+    return _status_of(exc) if _is_openai(exc, "APIStatusError") else None
+
+
+def _is_openai(exc: BaseException, kind: str) -> bool:
+    """Whether the OpenAI client raised it, which takes a second to import.
+
+    Where nobody has imported the client, it has raised nothing.
+    """
+    client = sys.modules.get("openai")
+    return client is not None and isinstance(exc, getattr(client, kind))
 
 
 def failure_of(exc: BaseException, *, openai_compatible: bool) -> Failure:
@@ -20,12 +39,12 @@ def failure_of(exc: BaseException, *, openai_compatible: bool) -> Failure:
     status = _status_of(exc)
     if status is not None:
         return failure_of_status(status)
-    if isinstance(exc, APITimeoutError | TimeoutError | httpx.TimeoutException):
+    if _is_openai(exc, "APITimeoutError") or isinstance(exc, _LATE):
         return Failure("no answer in time", "timeout")
-    if isinstance(exc, APIConnectionError | ConnectionError | httpx.TransportError):
+    if _is_openai(exc, "APIConnectionError") or isinstance(exc, _UNREACHED):
         return Failure("the endpoint cannot be reached", "unreachable")
     name = type(exc).__name__
-    if isinstance(exc, OpenAIError):
+    if _is_openai(exc, "OpenAIError"):
         return Failure(name, "client")
     if openai_compatible and isinstance(exc, JUNK):
         return Failure(f"the reply is no chat completion ({name})", "no_completion")

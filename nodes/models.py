@@ -18,11 +18,10 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
-from openai import APIStatusError
 
 from hansei.nodes.bindings import METHODS, Bindings, CannotAsk, Method
 from hansei.nodes.effects import ModelCall, ModelReply, RequestedCall
-from hansei.nodes.failures import JUNK, failure_of
+from hansei.nodes.failures import JUNK, failure_of, openai_status
 from hansei.policies.narrow import as_mapping
 from hansei.policies.records import RoleUsage
 
@@ -112,7 +111,7 @@ class ModelPort:
         cut = _cut_message(exc)
         if cut is not None:
             return ModelReply(text=cut, truncated=True)
-        refused = isinstance(exc, APIStatusError) and exc.status_code in _REFUSED_STATUS
+        refused = openai_status(exc) in _REFUSED_STATUS
         unsupported = isinstance(exc, NotImplementedError)
         if method != "prompt" and (refused or unsupported or isinstance(exc, CannotAsk)):
             if method in self._can.methods:

@@ -5,8 +5,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from hansei.policies.fencing import fenced
@@ -15,6 +15,9 @@ from hansei.policies.prompt_edits import edit_mark, fill_in
 from hansei.policies.run_context import PROMPTS, edited_prompt
 from hansei.policies.settings import Settings
 from hansei.policies.words import Language
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
 
 PROMPT_VERSION = "2"
 """Raise it when a prompt changes what it asks for, so that records stay comparable."""
@@ -44,7 +47,9 @@ _MARK = re.compile(r"\A\s*\[hansei:\w+ \w+\]\s*")
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     return Environment(
         loader=PackageLoader("hansei.nodes", "prompts"),
         undefined=StrictUndefined,
@@ -55,7 +60,7 @@ def _environment() -> Environment:
 
 
 @cache
-def template(name: str, language: Language) -> Template:
+def template(name: str, language: Language) -> "Template":
     """One prompt file, parsed."""
     return _environment().get_template(f"{name}.{language}.j2")
 

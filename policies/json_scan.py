@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, cast
 
-import json_repair
 from pydantic import JsonValue
 
 JsonObject: TypeAlias = dict[str, JsonValue]
@@ -135,6 +134,18 @@ def _is_inside(text: str, start: int, end: int) -> bool:
     )
 
 
+def mended(source: str) -> JsonValue:
+    """What the text of one broken value seems to mean.
+
+    Raises:
+        ValueError: Nothing.
+        RecursionError: It is nested too deeply.
+    """
+    import json_repair  # takes 30 ms to import, and most replies need no repair
+
+    return cast("JsonValue", json_repair.loads(source, skip_json_loads=True))
+
+
 def repaired(broken: list[str]) -> Iterator[JsonObject]:
     """Mends broken objects: single quotes, missing or trailing commas, Python's own words.
 
@@ -145,7 +156,7 @@ def repaired(broken: list[str]) -> Iterator[JsonObject]:
         if source[0] != "{" or len(source) > _LONGEST_REPAIR:
             continue
         try:
-            value = cast("JsonValue", json_repair.loads(source, skip_json_loads=True))
+            value = mended(source)
         except (ValueError, RecursionError):
             continue  # nested too deeply to be repaired, so it stays broken
         if isinstance(value, dict) and _is_faithful(value, source):

@@ -2,12 +2,14 @@
 
 import hashlib
 from collections.abc import Mapping
-from functools import lru_cache
-
-from jinja2 import StrictUndefined, Template, TemplateSyntaxError, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from hansei.policies.errors import UserError
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 PROMPT_LENGTH = 20_000
 """Most characters of a prompt: with more, a window of 8,000 tokens has no room for data."""
@@ -15,27 +17,24 @@ PROMPT_LENGTH = 20_000
 _DIGITS = 8
 """Hexadecimal digits that tell one edit from another in a record."""
 
-_PARTS = (
-    nodes.Template,
-    nodes.Output,
-    nodes.TemplateData,
-    nodes.Name,
-    nodes.If,
-    nodes.Not,
-    nodes.And,
-    nodes.Or,
-)
+_PARTS = frozenset({"Template", "Output", "TemplateData", "Name", "If", "Not", "And", "Or"})
 """What a template may be made of. Loops, filters, calls and includes are not among it: a prompt
 needs none, and each is a way to make a run hang or to read what is not a prompt's."""
 
 _MAY_HOLD = "it may hold text, {{ variable }} and {% if variable %} … {% endif %}"
 
-_SANDBOX = ImmutableSandboxedEnvironment(
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    autoescape=False,
-)
+
+@cache
+def _sandbox() -> "ImmutableSandboxedEnvironment":
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
 
 
 def check_prompt(name: str, text: str, samples: Mapping[str, object]) -> None:
@@ -49,15 +48,17 @@ def check_prompt(name: str, text: str, samples: Mapping[str, object]) -> None:
     Raises:
         UserError: It is too long or empty, is no template, or asks for more than there is.
     """
+    from jinja2 import TemplateSyntaxError, nodes
+
     if len(text) > PROMPT_LENGTH:
         msg = f"The prompt {name} is longer than {PROMPT_LENGTH:,} characters; shorten it."
         raise UserError(msg)
     try:
-        tree = _SANDBOX.parse(text)
+        tree = _sandbox().parse(text)
     except TemplateSyntaxError as exc:
         msg = f"The prompt {name} cannot be read in line {exc.lineno}; {_MAY_HOLD}."
         raise UserError(msg) from None
-    if any(not isinstance(part, _PARTS) for part in (tree, *tree.find_all(nodes.Node))):
+    if any(type(part).__name__ not in _PARTS for part in (tree, *tree.find_all(nodes.Node))):
         msg = f"The prompt {name} holds more than it may; {_MAY_HOLD}."
         raise UserError(msg)
     unknown = {part.name for part in tree.find_all(nodes.Name)} - set(samples)
@@ -78,8 +79,8 @@ def fill_in(text: str, values: Mapping[str, object]) -> str:
 
 
 @lru_cache(maxsize=64)  # as many prompts as a process uses at a time
-def _template(text: str) -> Template:
-    return _SANDBOX.from_string(text)
+def _template(text: str) -> "Template":
+    return _sandbox().from_string(text)
 
 
 def edit_mark(text: str) -> str:

@@ -11,8 +11,6 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from rapidfuzz import fuzz
-
 from hansei.policies import text_words as words
 from hansei.policies.remembered import remembered
 from hansei.policies.whole_words import spells, stands_whole
@@ -212,6 +210,8 @@ def contains_quote(text: str, quote: str) -> bool:
         return True
     if not _SHORTEST_LOOSE_QUOTE <= len(wanted) <= len(plain):
         return False
+    from rapidfuzz import fuzz  # only where a quote was not copied as it stands
+
     best = fuzz.partial_ratio_alignment(wanted, plain, score_cutoff=_LOOSE_QUOTE_SCORE)
     if best is None or best.score < _LOOSE_QUOTE_SCORE:
         return False
@@ -224,6 +224,8 @@ def similarity(a: str, b: str) -> float:
     left, right = _squeezed(a), _squeezed(b)
     if left == right:
         return 1.0
+    from rapidfuzz import fuzz
+
     by_words = fuzz.token_sort_ratio(" ".join(tokens(a)), " ".join(tokens(b)))
     return max(fuzz.ratio(left, right), by_words) / 100
 

@@ -197,7 +197,7 @@ def test_nothing_set_and_nothing_embedded_says_what_to_set() -> None:
 def test_a_named_model_is_not_swapped_for_the_embedded_one(
     setting: str, role: ModelRole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "local_model_available", lambda: True)
+    monkeypatch.setattr(local_model, "local_model_available", lambda: True)
     monkeypatch.setenv(setting, "big-one")
     with pytest.raises(OperatorError, match="The model big-one is asked for, but no endpoint"):
         chat_model(role=role)
@@ -293,10 +293,11 @@ def test_models_are_described_briefly() -> None:
 
 def test_importing_brings_in_no_client_and_starts_nothing() -> None:
     script = """
-import hansei.graphs.models
+import hansei
 import threading
-heavy = {"openai", "langchain_openai", "xllamacpp", "rich.progress", "httpx"} & sys.modules.keys()
-print(sorted(heavy), threading.active_count())
+heavy = {"openai", "langchain_openai", "xllamacpp", "rich.progress", "jinja2", "pydantic_settings"}
+heavy |= {"rapidfuzz", "json_repair", "rjieba", "cn2an", "aiosqlite", "psycopg", "platformdirs"}
+print(sorted(heavy & sys.modules.keys()), threading.active_count())
 """
     done = subprocess.run(
         [sys.executable, "-c", BARE + script], capture_output=True, text=True, check=True
@@ -306,7 +307,7 @@ print(sorted(heavy), threading.active_count())
 
 
 def test_every_refusal_is_a_hansei_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "local_model_available", lambda: True)
+    monkeypatch.setattr(local_model, "local_model_available", lambda: True)
     monkeypatch.setenv("HANSEI_GGUF", "no-such-file.gguf")
     with pytest.raises(HanseiError, match="HANSEI_GGUF names no-such-file"):
         chat_model()

@@ -4,7 +4,6 @@ import json
 import re
 from typing import Final, cast
 
-import json_repair
 from pydantic import JsonValue
 
 _LONGEST_REPR: Final = 20_000
@@ -33,6 +32,8 @@ def _decoded(output: str) -> JsonValue:
         pass  # not JSON: an ordinary case, the text itself is the answer
     if text.startswith("{'") and text.endswith("}") and len(text) <= _LONGEST_REPR:
         # A dict that somebody put through str().
+        import json_repair  # takes 30 ms to import, and few tools answer so
+
         try:
             value = cast("JsonValue", json_repair.loads(text, skip_json_loads=True))
         except (ValueError, RecursionError):
