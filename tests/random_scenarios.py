@@ -17,7 +17,10 @@ UNNAMED = "unnamed"
 """The subject of a step that a plan has not named: one about the goal as a whole."""
 
 _HEADS = ("quor", "blin", "mezz", "frax", "gulb", "sniv", "dorp", "hyxa", "wump", "jorb")
-_TAILS = ("vexo", "itar", "ipod", "onyk", "rath", "elwi", "muck", "lute", "shaw", "enza")
+_TAILS = (
+    *("vexo", "itar", "ipod", "onyk", "rath", "elwi", "muck", "lute", "shaw", "enza"),
+    *("brom", "quip", "zent", "oska", "fyld", "gwen", "hask", "jilt", "krod", "pyxe"),
+)
 SUBJECTS = tuple(
     head + _TAILS[(place + shift) % len(_TAILS)]
     for shift in range(len(_TAILS))
