@@ -2,30 +2,27 @@
 
 import sys
 
-import httpx
-
 from hansei.policies.endpoint_advice import Failure, failure_of_status
 
 JUNK = (ValueError, TypeError, IndexError, KeyError, AttributeError)
 """What langchain-openai raises when a 200 is no chat completion."""
 
-
-_LATE = (TimeoutError, httpx.TimeoutException)
-_UNREACHED = (ConnectionError, httpx.TransportError)
+_HTTPX = ("httpx", "httpx2")
+"""The library and its successor: clients of different makers are built on either."""
 
 
 def openai_status(exc: BaseException) -> int | None:
     """The HTTP status with which an OpenAI-compatible endpoint refused; `None` for all else."""
-    return _status_of(exc) if _is_openai(exc, "APIStatusError") else None
+    return _status_of(exc) if _is_of(exc, "APIStatusError", "openai") else None
 
 
-def _is_openai(exc: BaseException, kind: str) -> bool:
-    """Whether the OpenAI client raised it, which takes a second to import.
+def _is_of(exc: BaseException, kind: str, *libraries: str) -> bool:
+    """Whether it is an error of that name of one of the libraries, which are slow to import.
 
-    Where nobody has imported the client, it has raised nothing.
+    A library that nobody has imported has raised nothing.
     """
-    client = sys.modules.get("openai")
-    return client is not None and isinstance(exc, getattr(client, kind))
+    loaded = [sys.modules[name] for name in libraries if name in sys.modules]
+    return any(isinstance(exc, getattr(module, kind)) for module in loaded)
 
 
 def failure_of(exc: BaseException, *, openai_compatible: bool) -> Failure:
@@ -39,12 +36,14 @@ def failure_of(exc: BaseException, *, openai_compatible: bool) -> Failure:
     status = _status_of(exc)
     if status is not None:
         return failure_of_status(status)
-    if _is_openai(exc, "APITimeoutError") or isinstance(exc, _LATE):
+    late = _is_of(exc, "APITimeoutError", "openai") or _is_of(exc, "TimeoutException", *_HTTPX)
+    if late or isinstance(exc, TimeoutError):
         return Failure("no answer in time", "timeout")
-    if _is_openai(exc, "APIConnectionError") or isinstance(exc, _UNREACHED):
+    lost = _is_of(exc, "APIConnectionError", "openai") or _is_of(exc, "TransportError", *_HTTPX)
+    if lost or isinstance(exc, ConnectionError):
         return Failure("the endpoint cannot be reached", "unreachable")
     name = type(exc).__name__
-    if _is_openai(exc, "OpenAIError"):
+    if _is_of(exc, "OpenAIError", "openai"):
         return Failure(name, "client")
     if openai_compatible and isinstance(exc, JUNK):
         return Failure(f"the reply is no chat completion ({name})", "no_completion")

@@ -10,10 +10,10 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from operator import itemgetter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import httpx2
 import openai
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.exceptions import OutputParserException
@@ -35,6 +35,12 @@ from openai.types.chat import ChatCompletion
 from pydantic import BaseModel, ConfigDict, Field
 from scripted_replies import HANG, Entry, JsonObject, Reply, as_object, completion, error_body
 from scripted_script import Endpoint, Recorded, Script
+
+if TYPE_CHECKING:
+    import httpx2 as httpx
+else:
+    # Which of the two the OpenAI client is built on depends on its version.
+    httpx = import_module(openai.DefaultHttpxClient.__bases__[0].__module__.split(".")[0])
 
 _ERRORS: dict[int, type[openai.APIStatusError]] = {
     400: openai.BadRequestError,
@@ -205,7 +211,7 @@ class ScriptedChatModel(BaseChatModel):
     def _result(self, reply: Reply, body: JsonObject) -> ChatResult:
         if reply.fail_with is not None:
             raise reply.fail_with
-        request = httpx2.Request("POST", "http://scripted.invalid/v1/chat/completions")
+        request = httpx.Request("POST", "http://scripted.invalid/v1/chat/completions")
         if reply.delay >= HANG:
             raise openai.APITimeoutError(request)
         if reply.drop_connection:
@@ -221,9 +227,9 @@ class ScriptedChatModel(BaseChatModel):
         return ChatResult(generations=[_generation(reply, whole)])
 
 
-def _status_error(reply: Reply, request: httpx2.Request) -> openai.APIStatusError:
+def _status_error(reply: Reply, request: httpx.Request) -> openai.APIStatusError:
     content = reply.raw_body or error_body(reply.content or f"scripted error {reply.status}")
-    response = httpx2.Response(
+    response = httpx.Response(
         reply.status, headers=dict(reply.headers), content=content, request=request
     )
     try:

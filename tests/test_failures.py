@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import SimpleNamespace
 from typing import get_args
 
 import httpx
-import httpx2
 import openai
 import pytest
 
 from hansei.nodes.failures import failure_of
 from hansei.policies.endpoint_advice import ADVICE, FailureKind, failure_of_status
 
-REQUEST = httpx2.Request("POST", "http://127.0.0.1/v1")
+clients = import_module(openai.DefaultHttpxClient.__bases__[0].__module__.split(".")[0])
+"""What the OpenAI client is built on: httpx, or its successor."""
+
+REQUEST = clients.Request("POST", "http://127.0.0.1/v1")
 
 
 class OtherMaker(Exception):  # noqa: N818 - as another maker's client might name it
@@ -40,6 +43,8 @@ class Answered(Exception):  # noqa: N818 - likewise
         (openai.APITimeoutError(REQUEST), "timeout"),
         (TimeoutError(), "timeout"),
         (httpx.ReadTimeout(""), "timeout"),
+        (clients.ReadTimeout(""), "timeout"),
+        (clients.RemoteProtocolError("cut"), "unreachable"),
         (openai.APIConnectionError(request=REQUEST), "unreachable"),
         (ConnectionRefusedError(), "unreachable"),
         (openai.OpenAIError("odd"), "client"),
