@@ -12,7 +12,7 @@ import shlex
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from langchain_core.runnables import RunnableConfig
@@ -195,6 +195,7 @@ class _Bar:
     """The bar on standard error: how many goals are done, and how they ended."""
 
     def __init__(self, progress: Progress, total: int) -> None:
+        """Begin at nothing of `total`."""
         self._progress = progress
         self._ended = Counter[str]()
         self._task = progress.add_task("", total=total)
@@ -217,12 +218,7 @@ def _bar(total: int) -> Generator[_Bar]:
         TextColumn("{task.description}"),
     )
     # Standard output is for what programs read, so it must not be led to the bar's console.
-    progress = Progress(
-        *columns,
-        console=out,
-        disable=not out.is_terminal,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
-    with progress:
+    progress = Progress(*columns, console=out, redirect_stdout=False, redirect_stderr=False)
+    # Not `disable`, with which older versions still end a line.
+    with progress if out.is_terminal else nullcontext():
         yield _Bar(progress, total)
