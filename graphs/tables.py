@@ -46,7 +46,8 @@ class SqliteTables:
     """On a SQLite file."""
 
     failure = sqlite3.Error
-    is_ours = "instr(checkpoint, CAST('state_version' AS BLOB)) > 0"
+    # A row that is squeezed shows no names, and nobody else squeezes.
+    is_ours = "(type LIKE '%+zlib' OR instr(checkpoint, CAST('state_version' AS BLOB)) > 0)"
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Take over a connection that may be used from any thread."""

@@ -11,6 +11,7 @@ from broken_runs import made, scripted
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from scripted_replies import call_then_say, plan
+from stored_runs import stopped_half_way
 
 from hansei import AgentInput, AgentState, create_plan_execute_agent, open_checkpointer
 from hansei.graphs import packing
@@ -91,3 +92,21 @@ def test_a_file_holds_squeezed_states_beside_older_ones(tmp_path: Path) -> None:
     with open_checkpointer(file) as saver:
         agent = create_plan_execute_agent(model, [made(look)], checkpointer=saver)
         assert AgentState.model_validate(agent.get_state(thread).values) == ended
+
+
+def test_a_thread_without_a_row_is_found_by_a_squeezed_state(tmp_path: Path) -> None:
+    place = tmp_path / "runs.db"
+    stopped_half_way(str(place))
+    with sqlite3.connect(place) as file:
+        kept = file.execute(
+            "SELECT rowid, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC"
+        ).fetchone()
+        file.execute("DELETE FROM hansei_runs")
+        file.execute("DELETE FROM checkpoints WHERE rowid <> ?", (kept[0],))
+        file.execute(
+            "UPDATE checkpoints SET type = 'msgpack+zlib', checkpoint = ? WHERE type = 'msgpack'",
+            (zlib.compress(kept[1]),),
+        )
+    file.close()
+    with open_checkpointer(place) as saver:
+        assert [row.thread_id for row in saver.threads()] == ["1"]
