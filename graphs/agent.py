@@ -1,7 +1,7 @@
 """The compiled graph that hansei hands out: LangGraph's own, with one run at a time on a thread."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -78,11 +78,30 @@ class Agent(Base):
         merged = merge_configs(self.config, config)
         place = merged.get("configurable", {})
         thread: object = place.get("thread_id")
+        if not place.get("checkpoint_ns"):
+            check_input(given)
         # Inside another graph the thread is that graph's.
         if not isinstance(runs, RunTable) or thread is None or place.get("checkpoint_ns"):
             return nullcontext()
         name: object = merged.get("metadata", {}).get(THREAD_NAME, "")
         return runs.held(str(thread), goal=_goal_of(given), name=str(name), edit=edit)
+
+
+def check_input(given: object) -> None:
+    """Refuse an input that asks nothing: LangGraph drops the keys that a graph does not know.
+
+    On a thread with an earlier question that one would be asked again.
+
+    Raises:
+        UserError: It is a mapping without a goal and messages.
+    """
+    values = cast("Mapping[object, object]", given) if isinstance(given, Mapping) else None
+    if values is not None and not {"goal", "messages"} & set(values):
+        msg = (
+            "The goal is empty; say in a sentence what is to be done, as "
+            '{"goal": "…"} or {"messages": […]} with a human message (other keys are not read).'
+        )
+        raise UserError(msg)
 
 
 def _planned(values: object) -> bool:

@@ -35,6 +35,7 @@ from hansei.nodes.kit import Kit
 from hansei.nodes.models import ModelPort, capabilities_of
 from hansei.nodes.plain_tool import is_plain
 from hansei.nodes.prompting import load_all
+from hansei.policies.approvals import check_gates
 from hansei.policies.checks import Check
 from hansei.policies.errors import UserError
 from hansei.policies.progress import after_edit, next_node
@@ -115,17 +116,18 @@ def create_plan_execute_agent(
 
     Raises:
         UserError: An argument is not what it must be, two tools share a name, a role has no model
-            or does not exist, or a declaration is wrong.
+            or does not exist, a declaration is wrong, or calls of a tool that is not there are to
+            wait for leave.
     """
     check_models(model, critic)
     check_settings(settings)
     check_checks(checks)
     check_stores(checkpointer, store)
     chosen = settings or Settings()
+    given = checked_tools(tools)
+    check_gates(chosen, frozenset(tool.name for tool in given))
     kept = store or store_beside(checkpointer)
-    kit = make_kit(
-        make_ports(model, critic), checked_tools(tools), settings=chosen, checks=checks, store=kept
-    )
+    kit = make_kit(make_ports(model, critic), given, settings=chosen, checks=checks, store=kept)
     return compiled(kit, Agent, checkpointer=checkpointer)
 
 

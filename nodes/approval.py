@@ -85,12 +85,20 @@ def _plan_problem(decision: Decision, context: LintContext) -> str:
         return ""
     if decision.steps is None:
         return say("decision_wrong_kind", context.language)
-    draft = PlanDraft(steps=decision.steps)
+    draft = PlanDraft(steps=_numbered(decision.steps))
     fixed = correct(draft, context)
     problems = [*lint(draft, context), *([fixed] if isinstance(fixed, str) else [])]
     if not problems:
         return ""
     return say("decision_steps", context.language, problem="; ".join(problems))
+
+
+def _numbered(drafts: Sequence[StepDraft]) -> list[StepDraft]:
+    """The steps with numbers where they have none: by their places."""
+    return [
+        draft if draft.id else draft.model_copy(update={"id": f"new {i}"})
+        for i, draft in enumerate(drafts, start=1)
+    ]
 
 
 def _edited(
@@ -101,7 +109,7 @@ def _edited(
     known: Mapping[str, int],
 ) -> dict[int, Step]:
     """The human's own steps in place of those that were asked about. Ids keep growing (P1)."""
-    fixed = correct(PlanDraft(steps=list(drafts)), context)
+    fixed = correct(PlanDraft(steps=_numbered(drafts)), context)
     own = [] if isinstance(fixed, str) else fixed.steps
     fresh, _ = number_steps(own, first=max(state.steps) + 1, known=known)
     made_good = sorted({i for step in asked for i in step.stands_in_for})
@@ -164,6 +172,8 @@ def _calls_problem(
             continue
         if decision.args is None:
             return say("decision_wrong_kind", task.language)
+        if decision.name not in {"", name}:
+            return say("decision_tool", task.language, tool=name, other=decision.name)
         if fitting_arguments(decision.args, kit.schemas[name]) is None:
             args = canonical(decision.args)
             return say("decision_args", task.language, tool=name, args=args)

@@ -11,8 +11,7 @@ from langgraph.types import Overwrite
 
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit
-from hansei.policies.approvals import gated, unknown_gates
-from hansei.policies.errors import UserError
+from hansei.policies.approvals import check_gates, gated
 from hansei.policies.records import Gates, RoleUsage, Step
 from hansei.policies.settings import Settings
 from hansei.policies.state import STATE_VERSION, AgentState
@@ -30,10 +29,7 @@ def begin(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     del state
     yield from ()
     tools = frozenset(kit.tools)
-    if unknown := unknown_gates(settings, tools):
-        known = ", ".join(kit.tools) or "none"
-        msg = f"approve_tools names {', '.join(unknown)}, and the tools are: {known}."
-        raise UserError(msg)
+    check_gates(settings, tools)
     gates = Gates(
         plan=settings.approve_plan,
         replans=settings.approve_replans,

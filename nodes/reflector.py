@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 
 from hansei.nodes.asking import Asked, ask_structured, closed_schema
+from hansei.nodes.call_record import settle_open_calls
 from hansei.nodes.effects import Body, side_by_side
 from hansei.nodes.executor import whole_output
 from hansei.nodes.kit import Kit
@@ -27,7 +28,7 @@ from hansei.policies.rulings import bound_after_edit, reopens, ruled, rulings
 from hansei.policies.schedule import finished
 from hansei.policies.settings import Settings
 from hansei.policies.settling import reflection, settle
-from hansei.policies.state import AgentState
+from hansei.policies.state import AgentState, StepTask
 from hansei.policies.verdicts import Judgement, ReflectorReply, Subject, Unjudged, derive
 from hansei.policies.words import (
     AnswerStatus,
@@ -60,7 +61,8 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
     records = yield from side_by_side([_judge(step, state, kit, settings) for step in open_ones])
     judged = list(zip(open_ones, records, strict=True))
     for i, ruling in given.steps.items():
-        step = state.steps[i]
+        task = StepTask(step=state.steps[i], run_id=state.run_id)
+        step = yield from settle_open_calls(task, kit)
         tries = len(step.attempts)
         judged.append((step, ruled(ruling, attempt=tries, language=state.language)))
     settled = settle(state, judged, given, settings)

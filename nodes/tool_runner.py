@@ -1,13 +1,13 @@
 """The tools: run what a round asked for, each call at most as often as it should."""
 
-import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
 
 from hansei.nodes.approval import approved_calls
+from hansei.nodes.call_record import as_journaled, key_of, recorded, settled, unknown, with_rounds
 from hansei.nodes.effects import (
     Body,
     RequestedCall,
@@ -17,26 +17,19 @@ from hansei.nodes.effects import (
     ask_tool,
     side_by_side,
 )
-from hansei.nodes.executor import Turn, fault, whole_output, with_attempt
+from hansei.nodes.executor import Turn, fault, whole_output
 from hansei.nodes.journal import journaled
 from hansei.nodes.kit import Kit
 from hansei.policies.carried_out import shown_calls
-from hansei.policies.effect_keys import effect_key, read_entry
+from hansei.policies.effect_keys import read_entry
 from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
 from hansei.policies.provenance import calls_of, from_record, invented
-from hansei.policies.records import Step, ToolCall
+from hansei.policies.records import ToolCall
 from hansei.policies.settings import Settings
 from hansei.policies.state import StepTask
 from hansei.policies.words import Fault, VerdictSource
-from hansei.tools.outcome import OutcomeStatus, ToolOutcome, read_outcome
-
-EXCERPT = 500
-"""Characters of an output that stand in the state; the whole of a longer one is in the store."""
-
-EXCERPT_WITHOUT_STORE = 4000
-"""Characters kept where there is no store: what a prompt shows of one output."""
-
+from hansei.tools.outcome import OutcomeStatus
 
 MAX_CRASHES = 3
 """Times that a round of calls may end the process: LangGraph counts none, and would go on for ever
@@ -82,6 +75,7 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     sources = (yield from _sources(task)) if settings.provenance else None
     done: dict[int, ToolCall] = {}
     todo: list[int] = []
+    twins: dict[int, int] = {}
     for i, call in enumerate(current.calls):
         if call.outcome is not None:
             done[i] = call
@@ -91,24 +85,26 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
         answered = answered or _without_running(call, task, known, kit, sources)
         if answered is not None:
             done[i] = answered
-        elif any(_same(call, current.calls[j]) for j in todo):
+        elif twin := [j for j in todo if _same(call, current.calls[j])]:
             # Asked for twice in one round: the second is answered like the first, below.
-            continue
+            twins[i] = twin[0]
         else:
             todo.append(i)
-    task, declined = yield from approved_calls(todo, task, kit)
+    # Keys are made of the calls as they were asked for, so that an edit cannot lose what began.
+    keys = {i: key_of(i, task) for i in todo if current.calls[i].name in kit.effects}
+    task, begun = yield from as_journaled(task, keys)
+    asked = [i for i in todo if i not in begun]
+    task, declined = yield from approved_calls(asked, task, kit)
     step, attempt, current = task.step, task.step.last_attempt, task.step.last_attempt.rounds[-1]
     done |= declined
     reads = [i for i in todo if i not in done and current.calls[i].name not in kit.effects]
-    results = yield from side_by_side([_run(i, task, kit) for i in reads])
+    results = yield from side_by_side([_run(i, task, kit, keys) for i in reads])
     done |= dict(zip(reads, results, strict=True))
-    done |= yield from _one_by_one([i for i in todo if i not in done], task, kit)
-    for i, call in enumerate(current.calls):
-        if i not in done:
-            first = next(done[j] for j in todo if _same(call, current.calls[j]))
-            done[i] = _answered_by(call, first)
+    done |= yield from _one_by_one([i for i in todo if i not in done], task, kit, keys)
+    for i, first in twins.items():
+        done[i] = _answered_by(current.calls[i], done[first])
     turn = current.model_copy(update={"calls": [done[i] for i in range(len(current.calls))]})
-    onward = _with_rounds(step, [*attempt.rounds[:-1], turn])
+    onward = with_rounds(step, [*attempt.rounds[:-1], turn])
     lost = [call for call in turn.calls if call.outcome is OutcomeStatus.UNKNOWN]
     if lost:
         reason = say("fault_unknown", task.language, reason=shown_calls(lost))
@@ -121,42 +117,23 @@ def _lost_tool(place: int, task: StepTask, kit: Kit) -> Body[ToolCall | None]:
     call = task.step.last_attempt.rounds[-1].calls[place]
     if call.name in kit.tools:
         return None
-    found = read_entry((yield from ask_recall(_key_of(place, task), shelf="journal")))
-    return None if found is None else _unknown(call)
+    found = read_entry((yield from ask_recall(key_of(place, task), shelf="journal")))
+    return None if found is None else unknown(call)
 
 
-def _unknown(call: ToolCall) -> ToolCall:
-    lost = _settled(call, OutcomeStatus.UNKNOWN, "")
-    return lost.model_copy(update={"changes": True})
-
-
-def _key_of(place: int, task: StepTask) -> str:
-    attempt = task.step.last_attempt
-    return effect_key(
-        run_id=task.run_id,
-        step=task.step.id,
-        attempt=attempt.number,
-        turn=len(attempt.rounds),
-        place=place,
-        call=attempt.rounds[-1].calls[place],
-    )
-
-
-def _one_by_one(places: Sequence[int], task: StepTask, kit: Kit) -> Body[dict[int, ToolCall]]:
+def _one_by_one(
+    places: Sequence[int], task: StepTask, kit: Kit, keys: Mapping[int, str]
+) -> Body[dict[int, ToolCall]]:
     """Make calls that change something, in order; none after one that is lost in the dark."""
     calls = task.step.last_attempt.rounds[-1].calls
     done: dict[int, ToolCall] = {}
     for i in places:
         if any(call.outcome is OutcomeStatus.UNKNOWN for call in done.values()):
             told = "not run: the call before it may or may not have gone through"
-            done[i] = _settled(calls[i], OutcomeStatus.REFUSED, told)
+            done[i] = settled(calls[i], OutcomeStatus.REFUSED, told)
         else:
-            done[i] = yield from _run(i, task, kit)
+            done[i] = yield from _run(i, task, kit, keys)
     return done
-
-
-def _with_rounds(step: Step, rounds: Sequence[object]) -> Step:
-    return with_attempt(step, step.last_attempt.model_copy(update={"rounds": list(rounds)}))
 
 
 def _same(one: ToolCall, other: ToolCall) -> bool:
@@ -185,7 +162,7 @@ def _without_running(
     """
     if call.name not in kit.tools:
         known = ", ".join(kit.tools) or "none"
-        return _settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
+        return settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
     once = call.name in kit.once
     if call.name not in kit.volatile or (once and call.name in kit.acts):
         old = from_record(call, earlier, task.given_up, once=once)
@@ -198,14 +175,8 @@ def _without_running(
                 f"not run: {', '.join(unknown)} stands neither in the task nor in any result; "
                 "use only what is given there"
             )
-            return _settled(call, OutcomeStatus.REFUSED, told)
+            return settled(call, OutcomeStatus.REFUSED, told)
     return None
-
-
-def _settled(call: ToolCall, outcome: OutcomeStatus, text: str) -> ToolCall:
-    return call.model_copy(
-        update={"outcome": outcome, "reason": text, "output": text, "size": len(text)}
-    )
 
 
 def _sources(task: StepTask) -> Body[list[str]]:
@@ -226,46 +197,18 @@ def _sources(task: StepTask) -> Body[list[str]]:
     return found
 
 
-def _run(place: int, task: StepTask, kit: Kit) -> Body[ToolCall]:
+def _run(place: int, task: StepTask, kit: Kit, keys: Mapping[int, str]) -> Body[ToolCall]:
     """Make one call of the last round; one that changes something goes through the journal."""
     call = task.step.last_attempt.rounds[-1].calls[place]
     request = RequestedCall(id=call.id, name=call.name, args=_args(call))
     run = RunTool(tool=kit.tools[call.name], call=request)
     if call.name in kit.effects:
-        key = _key_of(place, task)
+        key = keys[place]
         once = call.name in kit.once
         reply = yield from journaled(replace(run, key=key), args=call.args, once=once)
     else:
         reply = yield from ask_tool(run)
-    if reply.refused:
-        return _settled(call, OutcomeStatus.REFUSED, reply.output)
-    if reply.unknown:
-        return _unknown(call)
-    # Half characters could neither be sent nor written to a file.
-    output = kept = reply.output.encode("utf-8", "replace").decode()
-    outcome = read_outcome(output, raised=reply.raised)
-    if outcome.status is OutcomeStatus.EMPTY and call.name in kit.acts and not reply.raised:
-        # Who does something need not return anything.
-        output = kept = "done; it returned nothing"
-        outcome = ToolOutcome(OutcomeStatus.OK)
-    ref = ""
-    if len(kept) > EXCERPT:
-        key = hashlib.sha256(kept.encode("utf-8")).hexdigest()
-        stored = yield from ask_remember(key, kept)
-        ref = key if stored else ""
-        kept = kept[: EXCERPT if stored else EXCERPT_WITHOUT_STORE]
-    return call.model_copy(
-        update={
-            "outcome": outcome.status,
-            "reason": outcome.reason,
-            "doubt": outcome.doubt,
-            "output": kept,
-            "size": len(output),
-            "ref": ref,
-            "raised": reply.raised,
-            "changes": call.name in kit.effects,
-        }
-    )
+    return (yield from recorded(call, reply, kit))
 
 
 def _args(call: ToolCall) -> dict[str, JsonValue]:

@@ -14,7 +14,7 @@ from hansei.policies.carried_out import (
 from hansei.policies.checks import CheckInput, condition_findings
 from hansei.policies.contradictions import Contradiction, contradictions
 from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
-from hansei.policies.endings import counted, done, undone, unvouched
+from hansei.policies.endings import counted, done, refused_by_human, undone, unvouched
 from hansei.policies.language import fits_language, language_of
 from hansei.policies.phrases import say
 from hansei.policies.plain_failure import plainly_told
@@ -212,7 +212,8 @@ def rule_answer(steps: Sequence[Step], language: Language) -> str:
     if not lines:
         lines.append(say("nothing_done", language))
     lines += [_sentence(step, language) for step in missing]
-    if missing and not left_behind(steps) and not may_have_changed(steps):
+    refused = any(map(refused_by_human, missing))
+    if missing and not refused and not left_behind(steps) and not may_have_changed(steps):
         # Trying again is no advice where something was changed already, or may have been.
         lines.append(say("what_now", language))
     return "\n".join(lines)
@@ -239,12 +240,17 @@ def honest_answer(
         and "contradicted" not in kinds.values()
     )
     unclear = [
-        s for s in undone(steps) if kinds[s.id] == "disclosed" and not plainly_told(text, s, steps)
+        s
+        for s in undone(steps)
+        if kinds[s.id] == "disclosed"
+        and (not plainly_told(text, s, steps) or (refused_by_human(s) and s.reason not in text))
     ]
     omitted = [s for s in undone(steps) if kinds[s.id] == "omitted"]
     # Where nothing was even tried, there is nothing that a text could tell.
     kept = backed(text, results) if omitted or not (results or kinds) else text.strip()
-    if not usable or not kept:
+    # Of what was never done, since a human said no, a model can only make something up.
+    only_refused = bool(kinds) and not results and all(map(refused_by_human, undone(steps)))
+    if not usable or not kept or only_refused:
         return rule_answer(steps, language), False
     against = contradictions(kept, steps, goal=goal)
     if any(said.kind == "denied" for said in against):
@@ -278,7 +284,7 @@ def closing_notes(
         notes.append(say("needs_human", language, reason=needs_human))
     if exhausted:
         notes.append(say("exhausted", language, reason=exhausted))
-    notes += carried_out_notes(steps, language)
+    notes += carried_out_notes(steps, language, human_asked=bool(needs_human))
     doubtful = unvouched(parts)
     if doubtful:
         names = ", ".join(s.description.rstrip("。.") for s in doubtful)

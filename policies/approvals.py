@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from hansei.policies.drafts import StepDraft
+from hansei.policies.errors import UserError
 from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.phrases import say
 from hansei.policies.records import Step, ToolCall
@@ -30,6 +31,7 @@ class Decision(BaseModel):
 
     type: Literal["approve", "edit", "reject"]
     message: str = Field(default="", description="why it was rejected")
+    name: str = Field(default="", description="the tool that an edited call names")
     args: dict[str, JsonValue] | None = Field(default=None, description="edited arguments")
     steps: list[StepDraft] | None = Field(default=None, description="the edited plan")
 
@@ -49,9 +51,18 @@ def gated(settings: Settings, *, tools: frozenset[str], effects: frozenset[str])
     return sorted(chosen)
 
 
-def unknown_gates(settings: Settings, tools: frozenset[str]) -> list[str]:
-    """Names in `approve_tools` that no tool has: their calls would not wait."""
-    return [n for n in settings.approve_tools or () if n != EVERY_TOOL and n not in tools]
+def check_gates(settings: Settings, tools: frozenset[str]) -> None:
+    """Refuse names in `approve_tools` that no tool has: nothing would wait.
+
+    Raises:
+        UserError: There are some.
+    """
+    named = settings.approve_tools or ()
+    unknown = [name for name in named if name != EVERY_TOOL and name not in tools]
+    if unknown:
+        known = ", ".join(sorted(tools)) or "none"
+        msg = f"approve_tools names {', '.join(unknown)}, and the tools are: {known}."
+        raise UserError(msg)
 
 
 def plan_question(
@@ -134,6 +145,8 @@ def read_decisions(answer: object, *, asked: int, language: Language) -> list[De
         return [plain] * asked
     value = _parsed(answer)
     items = as_list(as_mapping(value).get("decisions", value)) or [value]
+    for name in _unknown_fields(items):
+        return say("decision_field", language, name=name)
     decisions = [_decision(item) for item in items]
     found = [item for item in decisions if item is not None]
     if len(found) != len(decisions):
@@ -143,6 +156,17 @@ def read_decisions(answer: object, *, asked: int, language: Language) -> list[De
     if len(found) != asked:
         return say("decision_count", language, asked=str(asked), given=str(len(found)))
     return found
+
+
+_STEP_FIELDS = frozenset(StepDraft.model_fields) | {"task"}
+
+
+def _unknown_fields(items: Sequence[object]) -> list[str]:
+    """Fields of edited steps that no step has: a slip would be lost without a word."""
+    fields = [as_mapping(item) for item in items]
+    inside = [as_mapping(as_mapping(f.get("edited_action")).get("args")) for f in fields]
+    steps = [step for f in (*fields, *inside) for step in as_list(f.get("steps"))]
+    return [str(name) for step in steps for name in as_mapping(step) if name not in _STEP_FIELDS]
 
 
 def _plain(answer: object) -> Decision | None:
@@ -162,7 +186,7 @@ def _parsed(answer: object) -> object:
         return answer
     try:
         value: object = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         return answer
     return value
 
@@ -177,11 +201,15 @@ def _decision(item: object) -> Decision | None:
         inside = as_mapping(edited.get("args"))
         key = "steps" if "steps" in inside else "args"
         fields[key] = inside["steps"] if key == "steps" else dict(inside)
+        if key == "args":
+            fields["name"] = str(edited.get("name") or "")
     if "reason" in fields:
         fields.setdefault("message", fields.pop("reason"))
     try:
         decision = Decision.model_validate(fields)
     except ValidationError:
+        return None
+    if decision.args is not None and decision.steps is not None:
         return None
     changes = decision.args is not None or bool(decision.steps)
     return decision if changes == (decision.type == "edit") else None

@@ -68,9 +68,20 @@ def shown_calls(calls: Iterable[ToolCall]) -> str:
     )
 
 
-def carried_out_notes(steps: Sequence[Step], language: Language) -> list[str]:
-    """Sentences that tell the changes nobody vouches for, sure ones and possible ones."""
-    # What was lost in a crash is told by the note that asks for a human.
-    unsure = [c for c in may_have_changed(steps) if c.outcome is not OutcomeStatus.UNKNOWN]
+def carried_out_notes(
+    steps: Sequence[Step], language: Language, *, human_asked: bool = False
+) -> list[str]:
+    """Sentences that tell the changes nobody vouches for, sure ones and possible ones.
+
+    Args:
+        steps: All steps.
+        language: The language of the sentences.
+        human_asked: A note of its own asks a human about what was lost in a crash.
+    """
+    unsure = [
+        c
+        for c in may_have_changed(steps)
+        if not (human_asked and c.outcome is OutcomeStatus.UNKNOWN)
+    ]
     told = {"carried_out": left_behind(steps), "maybe_carried_out": unsure}
     return [say(key, language, calls=shown_calls(calls)) for key, calls in told.items() if calls]

@@ -1,5 +1,6 @@
 """What a human may change in a run: a step, its status, a verdict. Plain JSON becomes records."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
@@ -42,7 +43,7 @@ def merge_steps(
             continue
         old = merged.get(step_id, Step(id=step_id))
         new = _with_fields(old, value)
-        if step_id not in merged and not new.description.strip():
+        if step_id not in merged and not re.search(r"\w", new.description):
             msg = f"There is no step {step_id}; to add it, give it a description as well."
             raise UserError(msg)
         merged[step_id] = _by_hand(old, new)

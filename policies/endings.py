@@ -2,16 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
+from hansei.policies.phrases import say
 from hansei.policies.records import Step
 from hansei.policies.words import (
     USABLE,
     AcceptedReason,
     AnswerStatus,
     Fault,
+    Language,
     RunStatus,
     StepStatus,
 )
+from hansei.tools.outcome import OutcomeStatus
 
 UNCOUNTED = frozenset({StepStatus.RECOVERED, StepStatus.REPLACED})
 """Steps that no longer count: made good, or taken out before they ran."""
@@ -110,3 +114,11 @@ def ending(
     if undone(parts) or unvouched(parts) or answer_open:
         return Ending(RunStatus.PARTIAL, verified=False)
     return Ending(RunStatus.COMPLETE, verified=verified)
+
+
+def refused_by_human(step: Step) -> bool:
+    """Whether a step was not done because a human who was asked said no."""
+    if any(call.outcome is OutcomeStatus.DECLINED for call in step.last_attempt.calls):
+        return True
+    starts = tuple(say("rejected", language) for language in get_args(Language))
+    return step.status is StepStatus.FAILED and step.reason.startswith(starts)

@@ -25,6 +25,7 @@ HUMAN_PHRASES: dict[str, tuple[str, str]] = {
         "请回答 approve、reject: 原因，或 JSON 形式的 decisions",
         "answer approve, reject: why, or decisions as JSON",
     ),
+    "decision_field": ("步骤没有字段 {name}", "a step has no field {name}"),
     "decision_count": (
         "一共问了 {asked} 件事，回答里有 {given} 个决定",
         "{asked} things were asked, and the answer decides {given}",
@@ -32,6 +33,10 @@ HUMAN_PHRASES: dict[str, tuple[str, str]] = {
     "decision_args": (
         "工具 {tool} 不接受这些参数：{args}",
         "the tool {tool} does not take these arguments: {args}",
+    ),
+    "decision_tool": (
+        "问的是 {tool}，不能改成别的工具 {other}",
+        "{tool} was asked about, and it cannot become another tool, {other}",
     ),
     "decision_steps": (
         "修改后的计划不能用：{problem}",

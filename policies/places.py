@@ -29,6 +29,10 @@ def is_postgres(place: str | Path) -> bool:
     """
     text = str(place)
     if _POSTGRES.match(text):
+        if text.partition("?")[0].count("@") > 1:
+            # The driver takes the first for the end of the password, and tells the rest as a host.
+            msg = f"{shown(text)} has an @ too many; in a password write it as %40."
+            raise UserError(msg)
         return True
     if _FLAT.match(text):
         msg = f"{shown(text)} was a URL before it was made a Path; give the URL as a string."

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hansei.policies.errors import UserError
 from hansei.policies.records import Step
 from hansei.policies.rulings import reopens, rulings
 from hansei.policies.schedule import choose, in_flight, recover, running, skip_blocked, start
@@ -93,9 +94,16 @@ def after_edit(state: AgentState, settings: Settings) -> Resumed:
         settings: Limits of the run.
 
     Raises:
-        UserError: A verdict is about nothing.
+        UserError: A verdict is about nothing, or the plan waits for leave.
     """
     given = rulings(state)
+    if state.waiting is not None:
+        if given:
+            msg = (
+                f"The {state.waiting.kind} waits for your leave; approve, reject or edit it first."
+            )
+            raise UserError(msg)
+        return Resumed()
     begun = set(in_flight(state.steps))
     if given or reopens(state, given):
         held = set(running(state.steps)) - set(given.steps)
@@ -103,8 +111,6 @@ def after_edit(state: AgentState, settings: Settings) -> Resumed:
     if state.status is not RunStatus.RUNNING:
         return Resumed()
     flying = [state.steps[i] for i in state.in_order if i in begun]
-    if state.waiting is not None:
-        return Resumed()
     if state.exhausted or state.needs_human:
         return Resumed(flying)
     chosen = choose(

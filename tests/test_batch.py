@@ -285,3 +285,14 @@ async def test_langgraphs_own_abatch_works() -> None:
     given: list[Any] = [{"goal": f"Look up number {i}"} for i in range(4)]
     results = await agent.abatch(given, {"max_concurrency": 2})
     assert [raw["status"] for raw in results] == [RunStatus.COMPLETE] * 4
+
+
+def test_lines_end_where_files_end_them() -> None:
+    jobs = read_jobs('one\u2028two\r\n{"goal": "three\u2028four"}\n', source="goals.txt")
+    assert [job.goal for job in jobs] == ["one\u2028two", "three\u2028four"]
+
+
+@pytest.mark.parametrize("line", ['{"goal":"x","thread":"\\ud800"}', '{"a":' * 3000])
+def test_an_odd_line_is_named(line: str) -> None:
+    with pytest.raises(UserError, match="Line 2"):
+        read_jobs(f"one\n{line}\n", source="goals.txt")

@@ -26,7 +26,7 @@ YES, NO = Decision(type="approve"), Decision(type="reject")
         ({"type": "edit", "args": {"q": "x"}}, Decision(type="edit", args={"q": "x"})),
         (
             {"decisions": [{"type": "edit", "edited_action": {"name": "a", "args": {"q": "x"}}}]},
-            Decision(type="edit", args={"q": "x"}),
+            Decision(type="edit", name="a", args={"q": "x"}),
         ),
     ],
 )
@@ -49,6 +49,8 @@ def test_what_an_answer_decides(answer: object, decision: Decision) -> None:
         {"type": "approve", "args": {"q": "x"}},
         {"decisions": ["approve", "maybe"]},
         {"decision": "approve"},
+        {"type": "edit", "args": {"q": "x"}, "steps": [{"description": "x"}]},
+        "[" * 100_000,
         "[1, 2]",
     ],
 )
@@ -62,3 +64,10 @@ def test_one_decision_is_for_all_and_else_each_has_its_own() -> None:
     assert "2 things were asked" in str(read_decisions(["no"] * 3, asked=2, language="en"))
     edit = {"type": "edit", "args": {}}
     assert "2 things were asked" in str(read_decisions(edit, asked=2, language="en"))
+
+
+def test_a_slip_in_an_edited_step_is_told() -> None:
+    edit = {"type": "edit", "steps": [{"description": "look", "tol": "look"}]}
+    assert "no field tol" in str(read_decisions(edit, asked=1, language="en"))
+    inside = {"decisions": [{"type": "edit", "edited_action": {"args": {"steps": edit["steps"]}}}]}
+    assert "no field tol" in str(read_decisions(inside, asked=1, language="en"))

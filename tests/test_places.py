@@ -72,3 +72,10 @@ def test_other_urls_are_refused(place: str) -> None:
 def test_a_url_that_became_a_path_is_told() -> None:
     with pytest.raises(UserError, match="give the URL as a string"):
         is_postgres(Path("postgresql://host/db"))
+
+
+def test_a_second_at_sign_is_refused_and_not_told() -> None:
+    with pytest.raises(UserError, match="write it as %40") as told:
+        is_postgres("postgresql://bob:SECRET@PW@127.0.0.1:1/x")
+    assert "PW" not in str(told.value)
+    assert "SECRET" not in str(told.value)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,8 @@ def read_jobs(text: str, *, source: str) -> list[Job]:
     jobs: list[Job] = []
     seen: dict[str, int] = {}
     lines: dict[str, int] = {}
-    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), start=1):
+    # Only what ends a line of a file: `splitlines` also splits at signs that JSON text may hold.
+    for number, line in enumerate(re.split(r"\r\n|\n|\r", text.lstrip("\ufeff")), start=1):
         if not line.strip():
             continue
         goal, thread = _said(line, number)
@@ -71,6 +73,8 @@ def _said(line: str, number: int) -> tuple[str, str]:
         given = _object(line, number)
         _check_keys(given, number)
         goal, thread = given.get("goal", ""), given.get("thread", "")
+        if thread and not (thread.strip() and thread.isprintable()):
+            raise UserError(f"Line {number}: {thread!r:.80} cannot name a thread; use plain text.")
     try:
         return checked_goal(goal), thread
     except UserError as error:
@@ -80,7 +84,7 @@ def _said(line: str, number: int) -> tuple[str, str]:
 def _object(line: str, number: int) -> dict[str, str]:
     try:
         value: object = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(
             f'Line {number} is no JSON ({error}); write it as {{"goal": "…", "thread": "…"}}.'
         ) from error

@@ -98,7 +98,7 @@ def usage_report(usage: Mapping[str, RoleUsage]) -> dict[str, JsonValue]:
     }
 
 
-def thread_report(row: RunRow) -> dict[str, JsonValue]:
+def thread_report(row: RunRow, standing: str) -> dict[str, JsonValue]:
     """One thread as JSON: its name, its last goal, when that was accepted, and how it stands."""
     return {
         "thread": row.name or row.thread_id,
@@ -106,5 +106,6 @@ def thread_report(row: RunRow) -> dict[str, JsonValue]:
         "goal": row.goal,
         "accepted_at": row.accepted_at,
         "under_way": row.under_way,
+        "now": standing,
         "note": row.note,
     }

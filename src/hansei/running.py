@@ -204,6 +204,9 @@ def _watched(
         print_json(run_report(state, thread=setup.thread))
     elif not drained:
         print_ending(out, state, exit_code=code, thread=setup.thread)
+        if state.status is RunStatus.NEEDS_HUMAN and not state.needs_human:
+            again = ["hansei", "resume", setup.thread, "--tools", setup.tools, *_place(setup.db)]
+            say_plainly(f"\n`{shlex.join([*again, '--answer', '…'])}` answers it.")
     return code
 
 

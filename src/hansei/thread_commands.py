@@ -11,7 +11,14 @@ from hansei.options import DatabaseOption, JsonOption, ThreadArgument
 from hansei.policies.endings import EXIT_CODES
 from hansei.policies.errors import UserError
 from hansei.report import thread_report
-from hansei.threads import existing, load_history, load_state, old_threads, stored_id
+from hansei.threads import (
+    existing,
+    load_history,
+    load_state,
+    old_threads,
+    standings,
+    stored_id,
+)
 
 CheckpointOption = Annotated[
     str | None,
@@ -117,10 +124,13 @@ def threads(
                 for row in chosen:
                     saver.forget(row.thread_id)
                 say_plainly(f"Deleted {len(chosen)} of {len(rows)} threads.")
-            elif as_json:
-                print_json({"threads": [thread_report(row) for row in rows]})
             else:
-                print_threads(console(), rows)
+                stand = standings(saver, rows)
+                if as_json:
+                    reports = [thread_report(r, stand[r.thread_id]) for r in rows]
+                    print_json({"threads": list(reports)})
+                else:
+                    print_threads(console(), rows, stand)
         return 0
 
     guarded(body)

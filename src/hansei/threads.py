@@ -109,6 +109,27 @@ def state_of(found: StateSnapshot) -> AgentState | None:
     return state.model_copy(update=waiting)
 
 
+def standings(saver: Checkpointer, rows: Iterable[RunRow]) -> dict[str, str]:
+    """How each thread stands, in a few words, by its id."""
+    from hansei.graphs.plan_execute import reading_agent
+
+    agent = reading_agent(saver)
+    found: dict[str, str] = {}
+    for row in rows:
+        state = state_of(agent.get_state({"configurable": {"thread_id": row.thread_id}}))
+        if row.under_way:
+            found[row.thread_id] = "under way"
+        elif state is None:
+            found[row.thread_id] = "nothing kept"
+        elif state.status is RunStatus.NEEDS_HUMAN and not state.needs_human:
+            found[row.thread_id] = "waits for an answer"
+        elif state.status is RunStatus.RUNNING:
+            found[row.thread_id] = "stopped"
+        else:
+            found[row.thread_id] = state.status.value
+    return found
+
+
 def old_threads(rows: Iterable[RunRow], *, days: float, now: float) -> list[RunRow]:
     """The threads whose last run began so many days ago, and is not under way."""
     return [row for row in rows if row.accepted_at < now - days * 86_400 and not row.under_way]

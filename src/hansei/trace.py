@@ -227,14 +227,15 @@ def print_run(console: Console, state: AgentState) -> None:
     console.print(table)
 
 
-def print_threads(console: Console, rows: Sequence[RunRow]) -> None:
+def print_threads(console: Console, rows: Sequence[RunRow], standings: Mapping[str, str]) -> None:
     """Print the threads as a table, the latest first."""
     table = Table(show_lines=False)
     for name in ("thread", "last goal", "since", "now"):
         table.add_column(name)
     for row in rows:
         since = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.accepted_at))
-        now = "under way" if row.under_way else _short(row.note)
+        note = f": {_short(row.note)}" if row.note else ""
+        now = f"{standings[row.thread_id]}{note}"
         table.add_row(
             escape(row.name or row.thread_id), escape(_short(row.goal)), since, escape(now)
         )
@@ -247,7 +248,7 @@ def print_history(console: Console, moments: Sequence[Moment]) -> None:
     for name in ("no", "from", "checkpoint", "then comes", "steps", "last verdict"):
         table.add_column(name)
     for moment in moments:
-        comes = ", ".join(dict.fromkeys(moment.next)) or moment.state.status.value
+        comes = ", ".join(dict.fromkeys(moment.next)) or f"(end: {moment.state.status.value})"
         made = {"update": " (edited)", "fork": " (fork)"}.get(moment.source, "")
         table.add_row(
             str(moment.number),
