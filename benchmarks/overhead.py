@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from overhead_measures import (
+    Size,
     import_times,
     memory_mb,
-    memory_pace,
+    paces,
     parallel_ratio,
     size,
-    sqlite_pace,
 )
+from overhead_pace import Figures, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,9 @@ class Setup:
 
     steps: int = 5
     """Steps of the plan whose supersteps are timed; one tool call each, all judged and passed."""
-    rounds: int = 40
-    """Pairs of runs that are timed."""
+    rounds: int = 20
+    """Pairs of runs that are timed in one process."""
+    processes: int = 3
     parallel_steps: int = 4
     seconds: float = 0.5
     """How long a call takes where steps run side by side."""
@@ -47,6 +49,7 @@ class Setup:
 QUICK = Setup(
     steps=2,
     rounds=1,
+    processes=1,
     parallel_steps=2,
     seconds=0.01,
     output_bytes=1000,
@@ -55,6 +58,17 @@ QUICK = Setup(
     last_runs=2,
 )
 """Only to see that it works."""
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "memory": {"saver": "memory", "client": True, "parsed": True},
+    "sqlite": {"saver": "sqlite", "client": True, "parsed": True},
+    "memory, replies read by json.loads": {"saver": "memory", "client": True, "parsed": False},
+    "sqlite, replies read by json.loads": {"saver": "sqlite", "client": True, "parsed": False},
+    "memory, and no client": {"saver": "memory", "client": False, "parsed": False},
+    "sqlite, and no client": {"saver": "sqlite", "client": False, "parsed": False},
+}
+"""The first two have the goals. The others leave out more and more of what any real graph does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,51 +108,93 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
-def measure(setup: Setup) -> tuple[dict[str, float], dict[str, object]]:
-    """All figures that have a goal, and the details behind them."""
-    memory = memory_pace(steps=setup.steps, rounds=setup.rounds)
-    sqlite = sqlite_pace(steps=setup.steps, rounds=setup.rounds)
-    parallel = parallel_ratio(steps=setup.parallel_steps, seconds=setup.seconds)
-    short = size(steps=5, output_bytes=setup.output_bytes)
-    long = size(steps=10, output_bytes=setup.output_bytes)
-    imports = import_times(rounds=setup.imports)
-    held = memory_mb(first=setup.first_runs, last=setup.last_runs)
-    figures = {
-        "memory_ratio": memory.by_cpu,
-        "sqlite_ratio": sqlite.by_wall,
-        "parallel_ratio": max(parallel.values()),
-        "bytes_growth": long.checkpoints / short.checkpoints,
-        "bytes_per_step": long.checkpoints / 10,
-        "import_ratio": imports["hansei"] / imports["langgraph"],
-        "memory_growth_mb": held["last"] - held["first"],
-    }
-    details: dict[str, object] = {
-        "memory": asdict(memory),
-        "sqlite": asdict(sqlite),
-        "parallel": parallel,
-        "bytes": {
-            "5 steps": asdict(short),
-            "10 steps": asdict(long),
-            "file_growth": long.file / short.file,
-            "file_per_step": long.file / 10,
-        },
-        "import_seconds": imports,
-        "memory_mb": held,
-    }
-    return figures, details
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Everything that was measured."""
+
+    pace: Mapping[str, Figures]
+    parallel: Figures
+    short: Size
+    """A plan of five steps."""
+    long: Size
+    """A plan of ten."""
+    imports: Figures
+    memory: Figures
+
+    def figures(self) -> Figures:
+        """Those that have a goal."""
+        return {
+            "memory_ratio": self.pace["memory"]["by_cpu"],
+            "sqlite_ratio": self.pace["sqlite"]["by_wall"],
+            "parallel_ratio": max(self.parallel.values()),
+            "bytes_growth": self.long.checkpoints / self.short.checkpoints,
+            "bytes_per_step": self.long.checkpoints / 10,
+            "import_ratio": self.imports["hansei"] / self.imports["langgraph"],
+            "memory_growth_mb": self.memory["last"] - self.memory["first"],
+        }
+
+    def details(self) -> dict[str, object]:
+        """What they are made of."""
+        return {
+            "pace": self.pace,
+            "parallel": self.parallel,
+            "bytes": {"5 steps": asdict(self.short), "10 steps": asdict(self.long)},
+            "import_seconds": self.imports,
+            "memory_mb": self.memory,
+        }
 
 
-def table(figures: Mapping[str, float]) -> str:
-    """The figures beside their goals."""
+def measure(setup: Setup) -> Measured:
+    """Measure everything, one after the other."""
+    return Measured(
+        pace=paces(VARIANTS, steps=setup.steps, rounds=setup.rounds, processes=setup.processes),
+        parallel=parallel_ratio(steps=setup.parallel_steps, seconds=setup.seconds),
+        short=size(steps=5, output_bytes=setup.output_bytes),
+        long=size(steps=10, output_bytes=setup.output_bytes),
+        imports=import_times(rounds=setup.imports),
+        memory=memory_mb(first=setup.first_runs, last=setup.last_runs),
+    )
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows under the first of them, in columns as wide as they need to be."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(f"{c:<{w}}" for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def print_goals(figures: Figures) -> None:
+    """Print the figures beside their goals."""
     rows = [("figure", "reached", "goal", "", "what it is")]
     for goal in GOALS:
         value = figures[goal.figure]
         shown = f"{value:,.0f}" if goal.limit > 1000 else f"{value:.2f}"
         verdict = "met" if goal.met(value) else "MISSED"
         rows.append((goal.figure, shown, str(goal), verdict, MEANINGS[goal.figure]))
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
-    lines = ["  ".join(f"{c:<{w}}" for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
-    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+    print(table(rows))
+
+
+def print_details(measured: Measured) -> None:
+    """Print what the figures are made of."""
+    rows: list[tuple[str, ...]] = [
+        ("pace", "by CPU time", "by the clock", "ms a superstep", "of the bare graph")
+    ]
+    rows += [
+        (name, *(f"{pace[key]:.2f}" for key in ("by_cpu", "by_wall", "hansei_ms", "bare_ms")))
+        for name, pace in measured.pace.items()
+    ]
+    print(f"\n{table(rows)}\n")
+    for steps, size_ in (("5", measured.short), ("10", measured.long)):
+        print(
+            f"{steps} steps leave {size_.checkpoints:,} bytes of checkpoints in a file of "
+            f"{size_.file:,}, which holds the outputs of the tools too."
+        )
+    for name, figures in (
+        ("Steps side by side over their critical path", measured.parallel),
+        ("CPU seconds of an import", measured.imports),
+        ("Megabytes of the process", measured.memory),
+    ):
+        print(f"{name}: {', '.join(f'{key} {value:.2f}' for key, value in figures.items())}.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -151,15 +207,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # What the developer has set for real endpoints does not belong here.
     os.environ.update(LANGSMITH_TRACING="false", HANSEI_TOOL_STYLE="native")
     setup = QUICK if options.quick else Setup()
-    figures, details = measure(setup)
+    measured = measure(setup)
     if options.json:
         goals = {goal.figure: str(goal) for goal in GOALS}
-        report = {**figures, "goals": goals, "settings": asdict(setup), "details": details}
-        print(json.dumps(report, indent=2))
+        details = {"goals": goals, "settings": asdict(setup), "details": measured.details()}
+        print(json.dumps({**measured.figures(), **details}, indent=2))
     else:
-        print(table(figures))
-        print("\nWhat they are made of\n")
-        print(json.dumps(details, indent=2))
+        print_goals(measured.figures())
+        print_details(measured)
     return 0
 
 

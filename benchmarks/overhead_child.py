@@ -1,19 +1,22 @@
-"""Plays runs in a process of its own and prints what memory it holds; see overhead.py.
+"""Measures in a process of its own and prints what came out as JSON; see overhead.py.
 
-Usage: python benchmarks/overhead_child.py FIRST LAST
+Usage: python benchmarks/overhead_child.py paces|memory ARGUMENTS (as a JSON object)
 """
 
 import gc
 import json
+import logging
 import os
 import resource
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from langchain_core.runnables import RunnableConfig
 from overhead_graphs import hansei_agent
-from overhead_scene import GOAL, instant_model, stock_tool
+from overhead_pace import Figures, paces
+from overhead_scene import GOAL, Script, instant_model, stock_tool
 
 from hansei import AgentInput, open_checkpointer
 
@@ -29,18 +32,21 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def main(first: int, last: int) -> None:
-    """Play the runs, each on a thread of its own, and print the two figures."""
-    found: dict[str, float] = {}
+def memory(*, first: int, last: int) -> Figures:
+    """Megabytes after some runs and after more, each on a thread of its own."""
+    found: Figures = {}
     with TemporaryDirectory() as folder, open_checkpointer(Path(folder) / "runs.db") as saver:
-        agent = hansei_agent(instant_model(), stock_tool(size=50_000), saver)
+        agent = hansei_agent(instant_model(Script()), stock_tool(size=50_000), saver, steps=5)
         for run in range(1, last + 1):
             config: RunnableConfig = {"configurable": {"thread_id": f"run {run}"}}
             agent.invoke(AgentInput(goal=GOAL), config, durability="sync")
             if run in (first, last):
                 found["first" if run == first else "last"] = resident()
-    print(json.dumps(found))
+    return found
 
+
+KINDS: Mapping[str, Callable[..., object]] = {"paces": paces, "memory": memory}
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    logging.disable(logging.WARNING)
+    print(json.dumps(KINDS[sys.argv[1]](**json.loads(sys.argv[2]))))

@@ -5,118 +5,31 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from uuid import uuid4
+from typing import cast
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.memory import InMemorySaver
-from overhead_graphs import BareState, Saver, bare_graph, hansei_agent, recorded
-from overhead_scene import GOAL, instant_model, stock_tool
+from overhead_graphs import hansei_agent
+from overhead_pace import Figures, Variant, new_thread, took
+from overhead_scene import GOAL, Script, instant_model, stock_tool
 
 from hansei import AgentInput, open_checkpointer
-from hansei.graphs.checkpoints import serializer
-
-WARM_UP = 2
-"""Runs before the first that counts: imports on demand, compiled templates, a warm cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Supersteps per second of hansei over those of the bare graph, and what they are made of."""
-
-    by_cpu: float
-    by_wall: float
-    hansei_ms: float
-    """Wall time of one superstep, in milliseconds."""
-    bare_ms: float
-    hansei_supersteps: int
-    bare_supersteps: int
-
-
-def memory_pace(*, steps: int, rounds: int) -> Pace:
-    """Both graphs on LangGraph's saver in memory, with hansei's serializer."""
-    savers = [InMemorySaver(serde=serializer()) for _ in range(2)]
-    return _pace(savers[0], savers[1], steps=steps, rounds=rounds)
-
-
-def sqlite_pace(*, steps: int, rounds: int) -> Pace:
-    """Both graphs on `open_checkpointer`, each with a file of its own, written synchronously."""
-    with TemporaryDirectory() as folder, ExitStack() as stack:
-        savers = [
-            stack.enter_context(open_checkpointer(Path(folder) / name))
-            for name in ("hansei.db", "bare.db")
-        ]
-        return _pace(savers[0], savers[1], steps=steps, rounds=rounds)
-
-
-def _pace(ours: Saver, theirs: Saver, *, steps: int, rounds: int) -> Pace:
-    """Run both in turns and compare each pair, so that a busy machine slows both alike."""
-    model, look = instant_model(steps=steps), stock_tool()
-    requests = recorded(instant_model(steps=steps), look)
-    agent = hansei_agent(model, look, ours)
-    bare = bare_graph(model, look, requests, theirs)
-
-    def ours_once() -> None:
-        agent.invoke(AgentInput(goal=GOAL), _thread(), durability="sync")
-
-    def theirs_once() -> None:
-        bare.invoke(BareState(goal=GOAL), _thread(), durability="sync")
-
-    for _ in range(WARM_UP):
-        ours_once()
-        theirs_once()
-    thread = _thread()
-    agent.invoke(AgentInput(goal=GOAL), thread, durability="sync")
-    supersteps = _supersteps(agent.get_state(thread).metadata)
-    thread = _thread()
-    bare.invoke(BareState(goal=GOAL), thread, durability="sync")
-    bare_supersteps = _supersteps(bare.get_state(thread).metadata)
-
-    pairs: list[tuple[_Took, _Took]] = []
-    for turn in range(rounds):
-        if turn % 2:
-            first = _took(ours_once)
-            pairs.append((first, _took(theirs_once)))
-        else:
-            second = _took(theirs_once)
-            pairs.append((_took(ours_once), second))
-    more = supersteps / bare_supersteps
-    return Pace(
-        by_cpu=more * median(theirs.cpu / ours.cpu for ours, theirs in pairs),
-        by_wall=more * median(theirs.wall / ours.wall for ours, theirs in pairs),
-        hansei_ms=1000 * median(ours.wall for ours, _ in pairs) / supersteps,
-        bare_ms=1000 * median(theirs.wall for _, theirs in pairs) / bare_supersteps,
-        hansei_supersteps=supersteps,
-        bare_supersteps=bare_supersteps,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Took:
-    wall: float
-    cpu: float
-
-
-def _took(work: Callable[[], object]) -> _Took:
-    """Seconds by the clock, and of all threads of this process together."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return _Took(time.perf_counter() - wall, time.process_time() - cpu)
-
-
-def _thread() -> RunnableConfig:
-    return {"configurable": {"thread_id": str(uuid4())}, "recursion_limit": 500}
-
-
-def _supersteps(metadata: object) -> int:
-    """LangGraph numbers the supersteps in the metadata of their checkpoints."""
-    return int(metadata["step"]) if isinstance(metadata, dict) else 0
+def paces(
+    variants: Mapping[str, Variant], *, steps: int, rounds: int, processes: int
+) -> dict[str, Figures]:
+    """The medians of several processes: where its code lies in memory makes one slower for good."""
+    given = {"variants": variants, "steps": steps, "rounds": rounds}
+    found = [cast("dict[str, Figures]", _child("paces", given)) for _ in range(processes)]
+    return {
+        name: {key: median(each[name][key] for each in found) for key in found[0][name]}
+        for name in variants
+    }
 
 
 CRITICAL_PATH = 7
@@ -124,19 +37,18 @@ CRITICAL_PATH = 7
 tool, the result, the judgement, the answer, and its review."""
 
 
-def parallel_ratio(*, steps: int, seconds: float) -> dict[str, float]:
+def parallel_ratio(*, steps: int, seconds: float) -> Figures:
     """Time of independent steps over that of the critical path, for `invoke` and `ainvoke`."""
-    model = instant_model(steps=steps, chained=False, seconds=seconds)
-    look = stock_tool(seconds=seconds)
-    agent = hansei_agent(model, look, None)
+    model = instant_model(Script(steps=steps, chained=False), seconds=seconds)
+    agent = hansei_agent(model, stock_tool(seconds=seconds), None, steps=steps)
     # What is loaded on demand is loaded by a run that waits for nothing.
-    hansei_agent(instant_model(steps=steps), stock_tool(), None).invoke(AgentInput(goal=GOAL))
+    hansei_agent(instant_model(Script()), stock_tool(), None, steps=5).invoke(AgentInput(goal=GOAL))
 
     async def awaited() -> None:
         await agent.ainvoke(AgentInput(goal=GOAL))
 
-    blocking = _took(lambda: agent.invoke(AgentInput(goal=GOAL)))
-    waiting = _took(lambda: asyncio.run(awaited()))
+    blocking = took(lambda: agent.invoke(AgentInput(goal=GOAL)))
+    waiting = took(lambda: asyncio.run(awaited()))
     path = CRITICAL_PATH * seconds
     return {"invoke": blocking.wall / path, "ainvoke": waiting.wall / path}
 
@@ -156,8 +68,9 @@ def size(*, steps: int, output_bytes: int) -> Size:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "runs.db"
         with open_checkpointer(path) as saver:
-            agent = hansei_agent(instant_model(steps=steps), stock_tool(size=output_bytes), saver)
-            agent.invoke(AgentInput(goal=GOAL), _thread(), durability="sync")
+            model, look = instant_model(Script(steps=steps)), stock_tool(size=output_bytes)
+            agent = hansei_agent(model, look, saver, steps=steps)
+            agent.invoke(AgentInput(goal=GOAL), new_thread(), durability="sync")
         with _reading(path) as connection:
             query = (
                 "SELECT (SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints)"
@@ -168,7 +81,7 @@ def size(*, steps: int, output_bytes: int) -> Size:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+def _reading(path: Path) -> Generator[sqlite3.Connection]:
     connection = sqlite3.connect(path)
     try:
         yield connection
@@ -180,7 +93,7 @@ _HANSEI = "import hansei"
 _LANGGRAPH = "from langgraph.graph import StateGraph; from langchain_openai import ChatOpenAI"
 
 
-def import_times(*, rounds: int) -> dict[str, float]:
+def import_times(*, rounds: int) -> Figures:
     """Seconds to import hansei, and LangGraph with langchain-openai, each in new processes.
 
     The compiled files are there: this process has imported both.
@@ -197,10 +110,14 @@ def _import_time(statement: str) -> float:
     return float(_python("-c", code))
 
 
-def memory_mb(*, first: int, last: int) -> dict[str, float]:
+def memory_mb(*, first: int, last: int) -> Figures:
     """Megabytes that a process holds after some runs and after more, on SQLite."""
-    child = Path(__file__).with_name("overhead_child.py")
-    found: dict[str, float] = json.loads(_python(str(child), str(first), str(last)))
+    return cast("Figures", _child("memory", {"first": first, "last": last}))
+
+
+def _child(kind: str, given: Mapping[str, object]) -> object:
+    place = Path(__file__).with_name("overhead_child.py")
+    found: object = json.loads(_python(str(place), kind, json.dumps(given)))
     return found
 
 

@@ -6,15 +6,17 @@ for the items of another one, so nothing that is remembered between runs helps.
 """
 
 import asyncio
+import importlib
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+import openai
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, tool
 from langchain_openai import ChatOpenAI
@@ -22,86 +24,57 @@ from pydantic import PrivateAttr, SecretStr
 
 GOAL = "Tell me how many pieces of each item are in stock."
 
+# The HTTP library of the installed client, which has changed its name.
+_http: Any = importlib.import_module(
+    openai.DefaultHttpxClient.__bases__[0].__module__.partition(".")[0]
+)
+
+
+class _Request(Protocol):
+    content: bytes
+
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """One request as it came to the model."""
+class Reply:
+    """What the model says: a text, or the item that it looks up."""
 
-    messages: list[BaseMessage]
-    options: Mapping[str, Any]
-
-    @property
-    def schema(self) -> str:
-        """The name of the structured reply that was asked for; empty where none was."""
-        return str(self.options.get("response_format", {}).get("json_schema", {}).get("name", ""))
+    text: str = ""
+    item: int = 0
 
 
-class InstantModel(ChatOpenAI):
-    """langchain-openai's own class, whose requests are answered at once instead of sent.
+@dataclass
+class Script:
+    """Decides every reply from the request alone.
 
     Attributes:
-        steps: Steps of its plan.
+        steps: Steps of its plans.
         chained: Each step depends on the one before.
-        seconds: How long an answer takes.
+        runs: Plans made so far.
     """
 
     steps: int = 5
     chained: bool = True
-    seconds: float = 0.0
-    _sent: list[Sent] | None = PrivateAttr(default=None)
-    _runs: int = PrivateAttr(default=0)
+    runs: int = 0
 
-    def record(self) -> list[Sent]:
-        """Keep every request from now on, in the list that is returned."""
-        self._sent = []
-        return self._sent
+    def reply(self, shown: str, *, schema: str, tools: bool, answered: bool) -> Reply:
+        """The reply to one request.
 
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: object,
-    ) -> ChatResult:
-        if self.seconds:
-            time.sleep(self.seconds)
-        return self._answer(Sent(messages, kwargs))
-
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: object,
-    ) -> ChatResult:
-        if self.seconds:
-            await asyncio.sleep(self.seconds)
-        return self._answer(Sent(messages, kwargs))
-
-    def _answer(self, sent: Sent) -> ChatResult:
-        if self._sent is not None:
-            self._sent.append(sent)
-        message = self._reply(sent)
-        message.response_metadata = {"model_name": "instant", "finish_reason": "stop"}
-        message.usage_metadata = {"input_tokens": 500, "output_tokens": 50, "total_tokens": 550}
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-    def _reply(self, sent: Sent) -> AIMessage:
-        if sent.schema == "plan":
-            self._runs += 1
-            return AIMessage(json.dumps(self._plan(first=10 * self._runs + 1)))
-        shown = "\n".join(message.text for message in sent.messages)
+        Args:
+            shown: Everything that the messages say.
+            schema: Name of the structured reply that is asked for; empty: none is.
+            tools: Tools are offered.
+            answered: The last message is a tool's.
+        """
+        if schema == "plan":
+            self.runs += 1
+            return Reply(json.dumps(self._plan(first=10 * self.runs + 1)))
         # What a step depends on comes before it, so the step's own item is the last one.
         items = sorted({int(number) for number in re.findall(r"\bitem (\d+)", shown)})
-        if sent.schema:
-            return AIMessage(json.dumps(_verdict(items[-1])))
-        if "tools" not in sent.options:
-            return AIMessage(" ".join(_result(item) for item in items))
-        if isinstance(sent.messages[-1], ToolMessage):
-            return AIMessage(_result(items[-1]))
-        args = {"item": f"item {items[-1]}"}
-        call = {"name": "stock_of", "args": args, "id": f"call_{items[-1]}", "type": "tool_call"}
-        return AIMessage("", tool_calls=[call])
+        if schema:
+            return Reply(json.dumps(_verdict(items[-1])))
+        if not tools:
+            return Reply(" ".join(_result(item) for item in items))
+        return Reply(_result(items[-1])) if answered else Reply(item=items[-1])
 
     def _plan(self, *, first: int) -> dict[str, object]:
         steps = [
@@ -122,21 +95,134 @@ def _result(item: int) -> str:
 
 
 def _verdict(item: int) -> dict[str, object]:
-    quote = f"{item % 7 + 40} pieces of item {item} in stock"
-    analysis = f"The result says how many pieces of item {item} there are."
     return {
-        "analysis": analysis,
+        "analysis": f"The result says how many pieces of item {item} there are.",
         "conditions": [],
-        "quote": quote,
+        "quote": f"{item % 7 + 40} pieces of item {item} in stock",
         "verdict": "PASS",
         "suggestion": "",
     }
 
 
-def instant_model(*, steps: int = 5, chained: bool = True, seconds: float = 0.0) -> InstantModel:
-    """A model that answers at once, or after some seconds."""
-    key = SecretStr("none")
-    return InstantModel(model="instant", api_key=key, steps=steps, chained=chained, seconds=seconds)
+def instant_model(script: Script, *, seconds: float = 0.0) -> ChatOpenAI:
+    """langchain-openai's own model, whose endpoint answers inside this process.
+
+    So a call costs what it costs in a real run, without the wait.
+
+    Args:
+        script: What it says.
+        seconds: How long it waits all the same.
+    """
+
+    def answer(request: _Request) -> object:
+        time.sleep(seconds)
+        return _completion(script, json.loads(request.content))
+
+    async def aanswer(request: _Request) -> object:
+        await asyncio.sleep(seconds)
+        return _completion(script, json.loads(request.content))
+
+    return ChatOpenAI(
+        model="instant",
+        api_key=SecretStr("none"),
+        base_url="http://instant.invalid/v1",
+        http_client=_http.Client(transport=_http.MockTransport(answer)),
+        http_async_client=_http.AsyncClient(transport=_http.MockTransport(aanswer)),
+    )
+
+
+def _completion(script: Script, body: Mapping[str, Any]) -> object:
+    messages = body["messages"]
+    reply = script.reply(
+        "\n".join(str(message.get("content") or "") for message in messages),
+        schema=_schema_of(body),
+        tools="tools" in body,
+        answered=messages[-1]["role"] == "tool",
+    )
+    message: dict[str, object] = {"role": "assistant", "content": reply.text or None}
+    if reply.item:
+        call = {"name": "stock_of", "arguments": json.dumps(_args(reply.item))}
+        message["tool_calls"] = [{"id": f"call_{reply.item}", "type": "function", "function": call}]
+    reason = "tool_calls" if reply.item else "stop"
+    whole = {
+        "id": "completion",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "instant",
+        "choices": [{"index": 0, "finish_reason": reason, "message": message, "logprobs": None}],
+        "usage": {"prompt_tokens": 500, "completion_tokens": 50, "total_tokens": 550},
+    }
+    response: object = _http.Response(200, json=whole)
+    return response
+
+
+def _schema_of(options: Mapping[str, Any]) -> str:
+    return str(options.get("response_format", {}).get("json_schema", {}).get("name", ""))
+
+
+def _args(item: int) -> dict[str, str]:
+    return {"item": f"item {item}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One request as it came to a model."""
+
+    messages: list[BaseMessage]
+    options: Mapping[str, Any]
+
+    @property
+    def schema(self) -> str:
+        """The name of the structured reply that was asked for; empty where none was."""
+        return _schema_of(self.options)
+
+
+class ClientlessModel(ChatOpenAI):
+    """The same model without its client: nothing is encoded, sent or decoded.
+
+    What is left of a call is what langchain-core does around it.
+    """
+
+    _script: Script = PrivateAttr(default_factory=Script)
+    _sent: list[Sent] = PrivateAttr(default_factory=list[Sent])
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: object,
+    ) -> ChatResult:
+        sent = Sent(messages, kwargs)
+        self._sent[:] = [*self._sent[-99:], sent]
+        reply = self._script.reply(
+            "\n".join(message.text for message in messages),
+            schema=sent.schema,
+            tools="tools" in kwargs,
+            answered=messages[-1].type == "tool",
+        )
+        calls = []
+        if reply.item:
+            id_ = f"call_{reply.item}"
+            calls = [ToolCall(name="stock_of", args=_args(reply.item), id=id_, type="tool_call")]
+        message = AIMessage(
+            reply.text,
+            tool_calls=calls,
+            response_metadata={"model_name": "instant", "finish_reason": "stop"},
+            usage_metadata={"input_tokens": 500, "output_tokens": 50, "total_tokens": 550},
+        )
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def sent(self) -> Sequence[Sent]:
+        """The last hundred requests, in order."""
+        return list(self._sent)
+
+
+def clientless_model(script: Script) -> ClientlessModel:
+    """A model without a client."""
+    model = ClientlessModel(model="instant", api_key=SecretStr("none"))
+    model._script = script
+    return model
 
 
 def stock_tool(*, size: int = 200, seconds: float = 0.0) -> BaseTool:
@@ -150,8 +236,7 @@ def stock_tool(*, size: int = 200, seconds: float = 0.0) -> BaseTool:
     @tool
     def stock_of(item: str) -> str:
         """How many pieces of an item are in stock."""
-        if seconds:
-            time.sleep(seconds)
+        time.sleep(seconds)
         pieces = int(item.removeprefix("item ")) % 7 + 40
         found: dict[str, object] = {"item": item, "stock": pieces, "place": "the main house"}
         line = f"{item} was counted on shelf "

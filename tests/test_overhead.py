@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 
+import pytest
 from tree import ROOT
 
 FIGURES = (
@@ -31,6 +33,20 @@ def test_json_is_one_object_with_every_figure_and_the_settings() -> None:
     assert report["goals"].keys() == set(FIGURES)
     assert report["settings"]["rounds"] == 1
     assert report["bytes_per_step"] > 0
-    paces = [report["details"][saver] for saver in ("memory", "sqlite")]
+    paces = report["details"]["pace"].values()
     # begin, the plan, three and a judgement for each of two steps, the answer, and its review
-    assert [(p["hansei_supersteps"], p["bare_supersteps"]) for p in paces] == [(12, 11)] * 2
+    assert {(p["hansei_supersteps"], p["bare_supersteps"]) for p in paces} == {(12, 11)}
+
+
+def test_the_bare_graph_sends_what_hansei_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    graphs = importlib.import_module("overhead_graphs")
+    scene = importlib.import_module("overhead_scene")
+    look = scene.stock_tool()
+    sent = graphs.recorded(look, steps=3)
+    for parsed in (True, False):
+        model = scene.clientless_model(scene.Script(steps=3))
+        graphs.bare_graph(model, look, sent, None, parsed=parsed).invoke({"goal": scene.GOAL})
+        assert [(r.messages, r.options) for r in model.sent()] == [
+            (r.messages, r.options) for r in sent
+        ]
