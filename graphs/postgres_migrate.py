@@ -175,7 +175,7 @@ def _rewrite_writes(connection: Connection[TupleRow], plan: Plan) -> None:
 
 
 def _one(
-    connection: Connection[TupleRow], statement: LiteralString, key: TupleRow | list[object]
+    connection: Connection[TupleRow], statement: LiteralString, key: "TupleRow | list[object]"
 ) -> object:
     found = connection.execute(statement, key).fetchone()
     return None if found is None else cast("object", found[0])

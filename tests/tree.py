@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"core": ROOT / "requirements.lock", "local": ROOT / "requirements-local.lock"}
+LOCKS = {
+    "core": ROOT / "requirements.lock",
+    "local": ROOT / "requirements-local.lock",
+    "lowest": ROOT / "requirements-lowest.lock",
+}
 
 PIN = re.compile(r"(?P<name>[a-z0-9][a-z0-9-]*)==(?P<version>\S+)(?: ; (?P<marker>.+))? \\")
 
