@@ -1,7 +1,9 @@
 """What hansei costs beyond LangGraph: speed, width, bytes, import time and memory.
 
 Every figure is a ratio within one run, or bytes, so that it can be compared between machines.
-`overhead_graphs.py` says what the bare graph is that hansei is held against.
+`overhead_graphs.py` says what the bare graph is that hansei is held against. Both wait for the disk
+about as often, so where there is a wait their paces by the clock are nearer to each other than
+those by CPU time, which have the goals: a busy machine disturbs them less.
 
 Usage: python benchmarks/overhead.py [--json] [--quick]
 
@@ -98,8 +100,8 @@ GOALS = (
 )
 
 MEANINGS: Mapping[str, str] = {
-    "memory_ratio": "supersteps a second over the bare graph's, saver in memory (CPU time)",
-    "sqlite_ratio": "the same on SQLite, durability sync (wall time)",
+    "memory_ratio": "supersteps a CPU second over the bare graph's, saver in memory",
+    "sqlite_ratio": "the same on SQLite, durability sync",
     "parallel_ratio": "independent steps over their critical path (the slower of sync and async)",
     "bytes_growth": "bytes of checkpoints for twice the steps",
     "bytes_per_step": "bytes of checkpoints a step, for the longer plan",
@@ -125,7 +127,7 @@ class Measured:
         """Those that have a goal."""
         return {
             "memory_ratio": self.pace["memory"]["by_cpu"],
-            "sqlite_ratio": self.pace["sqlite"]["by_wall"],
+            "sqlite_ratio": self.pace["sqlite"]["by_cpu"],
             "parallel_ratio": max(self.parallel.values()),
             "bytes_growth": self.long.checkpoints / self.short.checkpoints,
             "bytes_per_step": self.long.checkpoints / 10,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 
@@ -50,3 +51,15 @@ def test_the_bare_graph_sends_what_hansei_sends(monkeypatch: pytest.MonkeyPatch)
         assert [(r.messages, r.options) for r in model.sent()] == [
             (r.messages, r.options) for r in sent
         ]
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_the_readmes_show_every_figure_beside_its_goal(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    overhead = importlib.import_module("overhead")
+    text = (ROOT / name).read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| \D*([\d,.]+) \| [\d,.]+ \|$", text, re.MULTILINE))
+    for goal in overhead.GOALS:
+        assert float(rows[goal.figure].replace(",", "")) == goal.limit
