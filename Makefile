@@ -14,6 +14,7 @@ TEST_ARGS ?=
 LIVE_ARGS ?=
 BENCH_ARGS ?=
 KILLS_ARGS ?=
+NOTEBOOKS ?=
 LOCK_ARGS ?=
 
 # The embedded model is what the scenes show, so an endpoint set in the shell or in .env is left
@@ -25,7 +26,7 @@ KEYLESS := env OPENAI_API_KEY= OPENAI_BASE_URL= OPENAI_API_BASE= HANSEI_MODEL= \
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest check live live-order bench kills lock clean
+.PHONY: help demo test test-lowest check live live-order bench kills notebooks lock clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -75,6 +76,9 @@ bench: $(CORE) ## Measure honesty, and what is slower than LangGraph (BENCH_ARGS
 kills: $(CORE) ## Kill runs at every point, with each saver, and count what is lost (KILLS_ARGS)
 	$(BIN)/python benchmarks/kills.py $(KILLS_ARGS)
 
+notebooks: $(LOCAL) ## Run the notebooks anew with the embedded model, in place (about half an hour)
+	$(KEYLESS) $(BIN)/python notebooks/run_notebooks.py $(NOTEBOOKS)
+
 lock: $(BIN)/python ## Write the lock files anew (LOCK_ARGS=--upgrade for newer versions)
 	@$(if $(UV),:,test -x $(VENV)/lock/bin/uv || { $(BIN)/python -m venv $(VENV)/lock && \
 		$(VENV)/lock/bin/python -m pip install --quiet uv; })
@@ -90,7 +94,7 @@ lock: $(BIN)/python ## Write the lock files anew (LOCK_ARGS=--upgrade for newer 
 clean: ## Remove .venv, caches and build output (the joined model file stays)
 	rm -rf $(VENV) build dist hansei.egg-info htmlcov .coverage .coverage.* coverage.xml
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .langgraph_api
-	find . -type d -name __pycache__ -prune -exec rm -rf {} +
+	find . -type d '(' -name __pycache__ -o -name .ipynb_checkpoints ')' -prune -exec rm -rf {} +
 
 # Runs the order scene; $(1) lists the exit codes that are an honest end of it.
 define scene

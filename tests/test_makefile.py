@@ -14,17 +14,8 @@ from tree import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 VERBS = {
-    "help",
-    "demo",
-    "test",
-    "test-lowest",
-    "check",
-    "live",
-    "live-order",
-    "bench",
-    "kills",
-    "lock",
-    "clean",
+    *("help", "demo", "test", "test-lowest", "check", "live", "live-order"),
+    *("bench", "kills", "notebooks", "lock", "clean"),
 }
 
 
@@ -107,6 +98,13 @@ def test_the_demo_fails_on_any_other_end(scene: Path, code: int) -> None:
 def test_the_live_check_does_not_take_complete(scene: Path, code: int, passes: bool) -> None:
     done = run_make(scene, "live-order", CODE=str(code))
     assert (done.returncode == 0) is passes
+
+
+def test_the_notebooks_are_run_with_the_embedded_model(scene: Path) -> None:
+    done = run_make(scene, "--dry-run", "notebooks", "NOTEBOOKS=one.ipynb")
+    (command,) = done.stdout.splitlines()
+    assert "OPENAI_API_KEY= OPENAI_BASE_URL= " in command
+    assert command.endswith("python notebooks/run_notebooks.py one.ipynb")
 
 
 def test_without_a_usable_python_it_says_so(tmp_path: Path) -> None:
