@@ -32,14 +32,21 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def memory(*, first: int, last: int) -> Figures:
-    """Megabytes after some runs and after more, each on a thread of its own."""
+def memory(*, first: int, last: int, kept: bool) -> Figures:
+    """Megabytes after some runs and after more, each on a thread of its own.
+
+    Args:
+        first: Runs before the first look.
+        last: Runs before the second.
+        kept: The runs are kept in a file; else there is no saver.
+    """
     found: Figures = {}
     with TemporaryDirectory() as folder, open_checkpointer(Path(folder) / "runs.db") as saver:
-        agent = hansei_agent(instant_model(Script()), stock_tool(size=50_000), saver, steps=5)
+        model, look = instant_model(Script()), stock_tool(size=50_000)
+        agent = hansei_agent(model, look, saver if kept else None, steps=5)
         for run in range(1, last + 1):
             config: RunnableConfig = {"configurable": {"thread_id": f"run {run}"}}
-            agent.invoke(AgentInput(goal=GOAL), config, durability="sync")
+            agent.invoke(AgentInput(goal=GOAL), config, durability="sync" if kept else None)
             if run in (first, last):
                 found["first" if run == first else "last"] = resident()
     return found

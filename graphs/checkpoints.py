@@ -10,6 +10,7 @@ from langgraph.runtime import get_runtime
 from langgraph.store.base import BaseStore
 
 from hansei.graphs.saving import SAVED_TYPES, AsyncCheckpointer, Checkpointer, revive, serializer
+from hansei.nodes.kit import LENT_SAVER
 from hansei.policies.errors import OperatorError
 from hansei.policies.places import is_postgres
 
@@ -83,10 +84,6 @@ def store_beside(checkpointer: object) -> BaseStore | None:
     if isinstance(checkpointer, Checkpointer | AsyncCheckpointer):
         return checkpointer.store
     return None
-
-
-LENT_SAVER = "__pregel_checkpointer"
-"""Where in a config LangGraph puts the saver that a graph lends to a graph inside it."""
 
 
 def lent_store(config: RunnableConfig) -> BaseStore | None:

@@ -35,7 +35,7 @@ from hansei.policies.run_context import RunContext
 from hansei.policies.schedule import in_flight
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState, StepInput, StepTask
-from hansei.policies.words import AnswerStatus, Fault
+from hansei.policies.words import AnswerStatus, Fault, RunStatus
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +57,8 @@ def state_node(body: StateBody, kit: Kit, *, whole: bool = False) -> Node[AgentS
 
     def closed(state: AgentState, update: Update, session: NodeSession) -> Update:
         _tell(run_events(state, update))
+        if update.get("status", RunStatus.RUNNING) is not RunStatus.RUNNING:
+            session.end()
         update = {"usage": session.usage, **update}
         return update if whole else changes(update, state)
 

@@ -32,6 +32,7 @@ from hansei.nodes.effects import (
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
 from hansei.nodes.plain_tool import call_plain, in_a_loop, request_of
+from hansei.nodes.run_memory import RunMemory
 from hansei.nodes.tool_call import run_blocking, said_by, text_of, tool_node
 from hansei.policies.budget import overdue
 from hansei.policies.checks import Check
@@ -45,6 +46,9 @@ logger = logging.getLogger(__name__)
 
 IDEMPOTENCY_KEY = "idempotency_key"
 """Where in `config["configurable"]` a tool finds the key to hand on to the service it calls."""
+
+LENT_SAVER = "__pregel_checkpointer"
+"""Where in a config LangGraph puts the saver that a graph is run with, or is lent."""
 
 SHELVES: Mapping[Shelf, tuple[str, ...]] = {
     "outputs": ("hansei", "outputs"),
@@ -85,7 +89,7 @@ class Kit:
     """Long outputs and the journal; `None`: the store that the graph is run with."""
     lent_store: Callable[[RunnableConfig], BaseStore | None] = lambda _: None
     """Finds the one beside the saver that the graph is run with."""
-    memory: BaseStore = field(default_factory=InMemoryStore)
+    memory: RunMemory = field(default_factory=RunMemory)
     """The same where the graph is run without one either."""
     ledger: Ledger = field(default_factory=Ledger)
 
@@ -221,6 +225,18 @@ class NodeSession:
         """Stop for an answer, or give the one that was sent."""
         answer: object = interrupt(dict(item.question))
         return HumanReply(answer)
+
+    def end(self) -> None:
+        """Drop what the ended run has kept, where nobody can come back to it.
+
+        Without a saver there is no run to look at or to fork, and a process that serves for weeks
+        would keep the outputs of all of them.
+        """
+        if self.store is self.kit.memory and not self.config.get("configurable", {}).get(
+            LENT_SAVER
+        ):
+            for shelf in SHELVES:
+                self.kit.memory.drop(self._shelf(shelf))
 
     def _store_of(self, shelf: Shelf) -> BaseStore | None:
         """Where a shelf stands: entries only count how often the process has ended in a round."""
