@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-from hansei.policies.errors import UserError
+from hansei.policies.errors import OperatorError, UserError
 
 HIDDEN = "***"
 """Stands where a password stood."""
@@ -26,13 +26,14 @@ def is_postgres(place: str | Path) -> bool:
 
     Raises:
         UserError: It is a URL of something else, or a URL that was made a `Path`.
+        OperatorError: It has a password that is not written as a URL wants it.
     """
     text = str(place)
     if _POSTGRES.match(text):
         if text.partition("?")[0].count("@") > 1:
             # The driver takes the first for the end of the password, and tells the rest as a host.
             msg = f"{shown(text)} has an @ too many; in a password write it as %40."
-            raise UserError(msg)
+            raise OperatorError(msg)
         return True
     if _FLAT.match(text):
         msg = f"{shown(text)} was a URL before it was made a Path; give the URL as a string."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hansei.policies.errors import UserError
+from hansei.policies.errors import OperatorError, UserError
 from hansei.policies.places import HIDDEN, is_postgres, shown, without_secrets
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=8)
@@ -75,7 +75,7 @@ def test_a_url_that_became_a_path_is_told() -> None:
 
 
 def test_a_second_at_sign_is_refused_and_not_told() -> None:
-    with pytest.raises(UserError, match="write it as %40") as told:
+    with pytest.raises(OperatorError, match="write it as %40") as told:
         is_postgres("postgresql://bob:SECRET@PW@127.0.0.1:1/x")
     assert "PW" not in str(told.value)
     assert "SECRET" not in str(told.value)
