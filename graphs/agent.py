@@ -1,8 +1,7 @@
 """The compiled graph that hansei hands out: LangGraph's own, with one run at a time on a thread."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -10,6 +9,7 @@ from langchain_core.runnables.config import merge_configs
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot, StateUpdate
 
+from hansei.graphs.in_thread import in_a_thread
 from hansei.graphs.run_table import RunTable
 from hansei.policies.edit_shapes import checked_edit
 from hansei.policies.errors import UserError
@@ -51,7 +51,7 @@ class Agent(Base):
             self, input: object, config: RunnableConfig | None = None, **options: object
         ) -> AsyncIterator[object]:
             """See LangGraph's `astream`; `ainvoke` and `abatch` come through here as well."""
-            async with _in_a_thread(self._held(input, config)):
+            async with in_a_thread(self._held(input, config)):
                 async for part in super().astream(input, config, **options):
                     yield part
 
@@ -67,7 +67,7 @@ class Agent(Base):
             self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
         ) -> RunnableConfig:
             """See LangGraph's `abulk_update_state`; `aupdate_state` comes through here as well."""
-            async with _in_a_thread(self._held(None, config, edit=True)):
+            async with in_a_thread(self._held(None, config, edit=True)):
                 edits = _as_edits(supersteps, await self.aget_state(config))
                 return await super().abulk_update_state(config, edits)
 
@@ -140,19 +140,6 @@ def _as_edit(update: StateUpdate, before: object, *, planned: bool) -> StateUpda
         msg = "There is no plan at that point yet, so there is no step or verdict to change."
         raise UserError(msg)
     return update._replace(values=values)
-
-
-@asynccontextmanager
-async def _in_a_thread(held: AbstractContextManager[None]) -> AsyncGenerator[None]:
-    """Enter and leave in a thread: waiting for the database must not keep the loop from it."""
-    await asyncio.to_thread(held.__enter__)
-    try:
-        yield
-    except BaseException as exc:
-        # The run table notes what has ended the run, and tells a database that failed.
-        await asyncio.to_thread(held.__exit__, type(exc), exc, exc.__traceback__)
-        raise
-    await asyncio.to_thread(held.__exit__, None, None, None)
 
 
 A = TypeVar("A", bound=Agent)

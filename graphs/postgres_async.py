@@ -15,6 +15,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 from psycopg_pool import AsyncConnectionPool
 
+from hansei.graphs.in_thread import in_a_thread
 from hansei.graphs.postgres_saver import postgres_serializer, prepared, with_enums_kept
 from hansei.graphs.postgres_tables import (
     CONNECTION,
@@ -58,20 +59,15 @@ async def aopen_postgres(url: str) -> AsyncGenerator[AsyncPostgresCheckpointer]:
     """Open a database for the running event loop; see `aopen_checkpointer`."""
     async with AsyncExitStack() as stack:
         with for_the_operator(url):
-            hold = set_up(url)
-            await asyncio.to_thread(hold.__enter__)
-            try:
+            async with in_a_thread(set_up(url)):
                 leases = opened_pool(url, size=LEASE_CONNECTIONS)
-                tables = await asyncio.to_thread(leases.__enter__)
-                stack.push_async_callback(asyncio.to_thread, leases.__exit__, None, None, None)
+                tables = await stack.enter_async_context(in_a_thread(leases))
                 runs = await asyncio.to_thread(prepared, tables, url)
                 pool = await stack.enter_async_context(_opened(url))
                 store = AsyncPostgresStore(pool)
                 saver = AsyncPostgresCheckpointer(pool, store=store, runs=runs)
                 await saver.setup()
                 await store.setup()
-            finally:
-                await asyncio.to_thread(hold.__exit__, None, None, None)
         yield saver
 
 

@@ -20,6 +20,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.store.base import BaseStore
 
+from hansei.graphs.in_thread import in_a_thread
 from hansei.graphs.run_table import RunRow, RunTable
 from hansei.nodes.kit import SHELVES
 from hansei.policies import budget, records, state, words
@@ -175,17 +176,13 @@ class AsyncCheckpointer(BaseCheckpointSaver[str]):
         Raises:
             ThreadBusyError: It has a run under way.
         """
-        held = self.runs.held(thread_id)
-        await asyncio.to_thread(held.__enter__)
-        try:
+        async with in_a_thread(self.runs.held(thread_id)):
             found = [each async for each in self.alist(_config(thread_id))]
             for place in _places(found):
                 while items := await self.store.asearch(place, limit=_AT_ONCE):
                     for item in items:
                         await self.store.adelete(place, item.key)
             await super().adelete_thread(thread_id)
-        finally:
-            await asyncio.to_thread(held.__exit__, None, None, None)
         await asyncio.to_thread(self.runs.forget, thread_id)
 
     async def adelete_thread(self, thread_id: str) -> None:
