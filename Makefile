@@ -111,7 +111,8 @@ define resolve
 $(or $(UV),$(VENV)/lock/bin/uv) pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 endef
-compile = $(resolve) --generate-hashes
+# Extras are kept: where a package asks for name[extra], pip does not take the pin of the bare name.
+compile = $(resolve) --generate-hashes --no-strip-extras
 
 # The extra alone, so that the second lock repeats nothing of the first.
 define LOCAL_EXTRA

@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from tree import LOCKS, PIN, ROOT, files, pins, pyproject
+from tree import LOCKS, PIN, ROOT, files, pinned_extras, pins, pyproject
 
 # Where each package folder of the tree stands in the wheel.
 FOLDERS = {
@@ -184,6 +184,24 @@ def test_the_locks_pin_what_is_declared() -> None:
             if version is None or not one.specifier.contains(version, prereleases=True):
                 stale.append(f"{lock}: {one} is pinned to {version}")
     assert stale == [], "run `make lock`"
+
+
+def asked_with_extras(name: str) -> list[Requirement]:
+    """What an installed package needs here in the form ``name[extra]``."""
+    asked = map(Requirement, importlib.metadata.requires(name) or [])
+    here = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return [one for one in here if one.extras]
+
+
+def test_a_lock_names_the_extras_that_its_packages_ask_for() -> None:
+    # pip does not hold name[extra] to the pin of the bare name: it takes the newest version, and
+    # then refuses that one since the lock has no hash of it.
+    locked = pinned_extras(LOCKS["core"])
+    installed = {canonicalize_name(one.name) for one in importlib.metadata.distributions()}
+    asked = [one for name in locked.keys() & installed for one in asked_with_extras(name)]
+    bare = [str(one) for one in asked if not one.extras <= locked[canonicalize_name(one.name)]]
+    assert asked
+    assert bare == []
 
 
 def test_the_tests_run_with_the_extra_for_studio() -> None:

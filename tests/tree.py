@@ -15,7 +15,10 @@ LOCKS = {
     "lowest": ROOT / "requirements-lowest.lock",
 }
 
-PIN = re.compile(r"(?P<name>[a-z0-9][a-z0-9-]*)==(?P<version>\S+)(?: ; (?P<marker>.+))? \\")
+PIN = re.compile(
+    r"(?P<name>[a-z0-9][a-z0-9-]*)(?:\[(?P<extras>[a-z0-9, -]+)\])?"
+    r"==(?P<version>\S+)(?: ; (?P<marker>.+))? \\"
+)
 
 
 def files(*folders: str) -> list[Path]:
@@ -36,7 +39,19 @@ def pyproject() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
+def _pinned(lock: Path) -> list[re.Match[str]]:
+    matches = (PIN.fullmatch(line) for line in lock.read_text("utf-8").splitlines())
+    return [match for match in matches if match]
+
+
 def pins(lock: Path) -> dict[str, str]:
     """Name and version of every package in a lock file."""
-    matches = (PIN.fullmatch(line) for line in lock.read_text("utf-8").splitlines())
-    return {match["name"]: match["version"] for match in matches if match}
+    return {match["name"]: match["version"] for match in _pinned(lock)}
+
+
+def pinned_extras(lock: Path) -> dict[str, set[str]]:
+    """The extras that a lock file names with its pins, by package."""
+    found: dict[str, set[str]] = {}
+    for match in _pinned(lock):
+        found.setdefault(match["name"], set()).update(re.findall(r"[^, ]+", match["extras"] or ""))
+    return found
