@@ -30,12 +30,12 @@ from hansei.policies.follow_up import said
 from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
 from hansei.policies.records import Step
-from hansei.policies.rulings import rulings
+from hansei.policies.rulings import judges_answer
 from hansei.policies.run_context import RunContext
 from hansei.policies.schedule import in_flight
 from hansei.policies.settings import Settings
-from hansei.policies.state import AgentState, StepInput, StepTask
-from hansei.policies.words import AnswerStatus, Fault, RunStatus
+from hansei.policies.state import AgentState, StepInput, StepTask, changes
+from hansei.policies.words import Fault, RunStatus
 
 logger = logging.getLogger(__name__)
 
@@ -108,12 +108,8 @@ def _left(task: StepTask) -> Remember:
 
 
 def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
-    given = rulings(state)
-    # An edit may reopen steps while a draft of the answer waits: they come first.
-    drafted = state.answer_status is AnswerStatus.PENDING and not in_flight(state.steps)
-    if (drafted or given.answer) and not given.steps:
-        return review_answer(state, kit, settings)
-    return reflect_on_steps(state, kit, settings)
+    look = review_answer if judges_answer(state) else reflect_on_steps
+    return look(state, kit, settings)
 
 
 def beginning(kit: Kit) -> Node[AgentState, Update]:
@@ -249,19 +245,6 @@ def _tell(events: Sequence[ProgressEvent]) -> None:
     """Hand events to whoever streams them."""
     for event in events:
         get_runtime(Settings).stream_writer(event)
-
-
-MERGED = frozenset({"messages", "steps", "reflections", "usage"})
-"""Fields with a reducer: an update is added to what is there, so it is never what is there."""
-
-
-def changes(update: Update, state: AgentState) -> Update:
-    """The part of an update that changes the state; each key of it is a row of the database."""
-    return {
-        key: value
-        for key, value in update.items()
-        if (value if key in MERGED else value != getattr(state, key))
-    }
 
 
 def _broken(task: StepTask, exc: Exception) -> Turn:

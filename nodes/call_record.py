@@ -1,11 +1,11 @@
 """One call's record: the key it is journaled under, what came of it, and what a crash leaves."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from hansei.nodes.effects import Body, ToolReply, ask_recall, ask_remember
-from hansei.nodes.executor import with_attempt
 from hansei.nodes.kit import Kit
+from hansei.policies.attempts import settled, unknown, with_calls
 from hansei.policies.effect_keys import JournalEntry, effect_key, read_entry
 from hansei.policies.records import Step, ToolCall
 from hansei.policies.state import StepTask
@@ -78,13 +78,9 @@ def as_journaled(
             found[i] = entry
     if not found:
         return task, found
-    attempt = task.step.last_attempt
-    calls = list(attempt.rounds[-1].calls)
-    for i, entry in found.items():
-        calls[i] = calls[i].model_copy(update={"args": entry.args})
-    last = attempt.rounds[-1].model_copy(update={"calls": calls})
-    step = with_rounds(task.step, [*attempt.rounds[:-1], last])
-    return task.model_copy(update={"step": step}), found
+    calls = task.step.last_attempt.rounds[-1].calls
+    made = {i: calls[i].model_copy(update={"args": entry.args}) for i, entry in found.items()}
+    return task.model_copy(update={"step": with_calls(task.step, made)}), found
 
 
 def settle_open_calls(task: StepTask, kit: Kit) -> Body[Step]:
@@ -93,11 +89,10 @@ def settle_open_calls(task: StepTask, kit: Kit) -> Body[Step]:
     A call that went through is on record, and one that may have is unknown: whatever becomes of
     the step, neither is made again or kept quiet about.
     """
-    attempt = task.step.last_attempt
-    if not attempt.rounds:
+    if not task.step.last_attempt.rounds:
         return task.step
-    calls = list(attempt.rounds[-1].calls)
-    for i, call in enumerate(calls):
+    known: dict[int, ToolCall] = {}
+    for i, call in enumerate(task.step.last_attempt.rounds[-1].calls):
         if call.outcome is not None or call.name not in kit.effects:
             continue
         entry = read_entry((yield from ask_recall(key_of(i, task), shelf="journal")))
@@ -106,26 +101,7 @@ def settle_open_calls(task: StepTask, kit: Kit) -> Body[Step]:
         made = call.model_copy(update={"args": entry.args})
         if entry.stage == "done":
             reply = ToolReply(output=entry.output, raised=entry.raised)
-            calls[i] = yield from recorded(made, reply, kit)
+            known[i] = yield from recorded(made, reply, kit)
         else:
-            calls[i] = unknown(made)
-    last = attempt.rounds[-1].model_copy(update={"calls": calls})
-    return with_rounds(task.step, [*attempt.rounds[:-1], last])
-
-
-def unknown(call: ToolCall) -> ToolCall:
-    """A call of which nobody knows whether it went through."""
-    lost = settled(call, OutcomeStatus.UNKNOWN, "")
-    return lost.model_copy(update={"changes": True})
-
-
-def settled(call: ToolCall, outcome: OutcomeStatus, text: str) -> ToolCall:
-    """A call that was not made, and why."""
-    return call.model_copy(
-        update={"outcome": outcome, "reason": text, "output": text, "size": len(text)}
-    )
-
-
-def with_rounds(step: Step, rounds: Sequence[object]) -> Step:
-    """The step with other rounds in its last attempt."""
-    return with_attempt(step, step.last_attempt.model_copy(update={"rounds": list(rounds)}))
+            known[i] = unknown(made)
+    return with_calls(task.step, known)

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from hansei.nodes.effects import Body, ModelCall, ModelReply, RequestedCall, ask_model, ask_recall
 from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
+from hansei.policies.attempts import with_attempt
 from hansei.policies.budget import budget_told
 from hansei.policies.fencing import capped, for_prompt, plain
 from hansei.policies.phrases import say
@@ -40,11 +41,6 @@ class Turn:
 
     step: Step
     goto: Goto
-
-
-def with_attempt(step: Step, attempt: Attempt) -> Step:
-    """The step with its last attempt replaced."""
-    return step.model_copy(update={"attempts": [*step.attempts[:-1], attempt]})
 
 
 def finish(step: Step, attempt: Attempt) -> Turn:

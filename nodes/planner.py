@@ -16,44 +16,20 @@ from hansei.nodes.prompting import LANGUAGE_NAMES, render, shown_turns
 from hansei.policies.budget import budget_told
 from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
-from hansei.policies.errors import EndpointError, UserError
+from hansei.policies.errors import EndpointError
 from hansei.policies.follow_up import Turn, earlier_turns
-from hansei.policies.goals import checked_goal
+from hansei.policies.goals import choose_goal
 from hansei.policies.language import asked_language, speaks
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
 from hansei.policies.phrases import say
 from hansei.policies.planning import cut_steps, number_steps
-from hansei.policies.progress import Move, advance
+from hansei.policies.progress import planned
 from hansei.policies.records import Waiting
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentState
 from hansei.policies.words import AcceptedReason, AnswerStatus, Language, RunStatus
 
 Update = dict[str, object]
-
-
-def choose_goal(state: AgentState) -> tuple[str, str]:
-    """The goal of this run, and the id of the message it was taken from.
-
-    A new human message on the thread is the goal, unless a new `goal` was given beside it.
-
-    Raises:
-        UserError: There is no goal, or it is too long.
-    """
-    humans = [m for m in state.messages if isinstance(m, HumanMessage)]
-    last = humans[-1] if humans else None
-    new_message = last is not None and (last.id or "") != state.asked
-    goal, asked = state.goal, state.asked
-    if last is not None and new_message and (not goal.strip() or goal == state.asked_goal):
-        goal, asked = last.text, last.id or ""
-    if not goal.strip() and not humans:
-        # LangGraph drops the keys that a graph does not know, so a misspelt one shows only here.
-        msg = (
-            "The goal is empty; say in a sentence what is to be done, as "
-            '{"goal": "…"} or {"messages": […]} with a human message (other keys are not read).'
-        )
-        raise UserError(msg)
-    return checked_goal(goal), asked
 
 
 def step_fields(tools: Iterable[str], *, first: int) -> dict[str, JsonValue]:
@@ -172,14 +148,13 @@ def _planned(
     )
     by_id = {step.id: step for step in [*steps, *rest]}
     order = list(by_id)
-    # Until a human has given leave nothing begins.
-    move = Move() if held else advance(by_id, order, settings)
-    waiting = Waiting(kind="plan", steps=[s.id for s in steps], since=time.time())
+    asks = Waiting(kind="plan", steps=[s.id for s in steps], since=time.time()) if held else None
+    move = planned(by_id, order, settings, asks=asks)
     return {
         "steps": Overwrite({**by_id, **move.steps}),
         "order": order,
         "dispatch": move.dispatch,
-        "waiting": waiting if held else None,
+        "waiting": move.waiting,
         "conditions": bind_conditions(conditions, steps),
         "brief": draft.brief.strip(),
         "notes": linted.notes,

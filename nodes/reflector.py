@@ -7,7 +7,7 @@ in one task, each with the chain of reflections as it stood when the task began.
 import time
 from collections.abc import Mapping, Sequence
 
-from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
+from langchain_core.messages import BaseMessage
 
 from hansei.nodes.asking import Asked, ask_structured, closed_schema
 from hansei.nodes.call_record import settle_open_calls
@@ -24,19 +24,17 @@ from hansei.policies.phrases import say
 from hansei.policies.provenance import owed, standing_calls
 from hansei.policies.reading import read_verdict_word, without_lines_of
 from hansei.policies.records import Finding, Step, VerdictRecord
-from hansei.policies.rulings import bound_after_edit, reopens, ruled, rulings
+from hansei.policies.rulings import reopens, ruled, rulings, taken_back
 from hansei.policies.schedule import finished
 from hansei.policies.settings import Settings
 from hansei.policies.settling import reflection, settle
 from hansei.policies.state import AgentState, StepTask
 from hansei.policies.verdicts import Judgement, ReflectorReply, Subject, Unjudged, derive
 from hansei.policies.words import (
-    AnswerStatus,
     Fault,
     FindingKind,
     Language,
     Role,
-    RunStatus,
     Verdict,
     VerdictSource,
 )
@@ -75,28 +73,9 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
         "needs_human": settled.needs_human,
         "reflections": [reflection(step.id, record) for step, record in judged],
     }
-    return {**update, **(withdrawal(state, settings) if given or reopens(state, given) else {})}
-
-
-def withdrawal(state: AgentState, settings: Settings) -> Update:
-    """What an edit by hand takes back: an answer that was given, and the end of the run."""
-    told = state.messages[-1] if state.messages else None
-    stale = isinstance(told, AIMessage) and told.text == state.answer and bool(told.id)
-    over = state.status is not RunStatus.RUNNING
-    return {
-        "verdict": None,
-        "bound": bound_after_edit(state, settings),
-        "status": RunStatus.RUNNING,
-        "verified": False,
-        "reason": "",
-        "answer": "",
-        "answer_status": AnswerStatus.NONE,
-        "answer_reason": "",
-        "answer_hint": "",
-        "answer_attempts": list[object](),
-        **({"started_at": time.time()} if over else {}),
-        **({"messages": [RemoveMessage(str(told.id))]} if stale and told is not None else {}),
-    }
+    if given or reopens(state, given):
+        update |= taken_back(state, settings, now=time.time())
+    return update
 
 
 def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[VerdictRecord]:

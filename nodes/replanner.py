@@ -16,7 +16,7 @@ from hansei.policies.endings import done
 from hansei.policies.fencing import plain
 from hansei.policies.lint import LintContext, Linted, correct, lint, working_steps
 from hansei.policies.planning import apply_replan, cut_steps, sift, waiting
-from hansei.policies.progress import Move, advance, due
+from hansei.policies.progress import due, planned
 from hansei.policies.records import Step, Waiting
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
@@ -133,11 +133,14 @@ def _apply(
     )
     new = {**replanned.steps, **{step.id: step for step in rest}}
     order = [*state.in_order, *replanned.new, *(step.id for step in rest)]
-    held = bool(replanned.new) and state.gates.replans and not exhausted
-    move = Move()
-    if not held:
-        move = advance({**state.steps, **new}, order, settings, stopped=bool(exhausted))
-    asked = Waiting(kind="replan", steps=list(replanned.new), since=time.time())
+    asks = Waiting(kind="replan", steps=list(replanned.new), since=time.time())
+    move = planned(
+        {**state.steps, **new},
+        order,
+        settings,
+        asks=asks if state.gates.replans else None,
+        stopped=bool(exhausted),
+    )
     notes = [
         *state.notes,
         *linted.notes,
@@ -149,7 +152,7 @@ def _apply(
         "steps": {**new, **move.steps},
         "order": order,
         "dispatch": move.dispatch,
-        "waiting": asked if held else None,
+        "waiting": move.waiting,
         "replan_due": [],
         "exhausted": exhausted or state.exhausted,
         "notes": notes,

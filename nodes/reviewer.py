@@ -1,5 +1,6 @@
 """The review of the answer (row P9), by easier criteria, and the end of the run."""
 
+import time
 from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage
@@ -7,14 +8,14 @@ from langchain_core.messages import AIMessage
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, new_nonce, prompt_version, render
-from hansei.nodes.reflector import ask_critic, withdrawal
+from hansei.nodes.reflector import ask_critic
 from hansei.policies.answers import answer_findings, closing_notes, honest_answer, told_reason
 from hansei.policies.endings import budget_fault, done, ending, undone
 from hansei.policies.fencing import fenced, plain
 from hansei.policies.follow_up import asked_before, said
 from hansei.policies.narrow import as_list
 from hansei.policies.records import AnswerAttempt, Finding, Step, VerdictRecord
-from hansei.policies.rulings import ruled, rulings
+from hansei.policies.rulings import ruled, rulings, taken_back
 from hansei.policies.settings import Settings
 from hansei.policies.settling import reflection
 from hansei.policies.state import AgentState
@@ -40,7 +41,7 @@ def review_answer(state: AgentState, kit: Kit, settings: Settings) -> Body[Updat
     attempts = [*state.answer_attempts[:-1], judged]
     rejected = record.verdict in {Verdict.RETRY, Verdict.REPLAN}
     update: Update = {
-        **(withdrawal(state, settings) if ruling else {}),
+        **(taken_back(state, settings, now=time.time()) if ruling else {}),
         "answer_attempts": attempts,
         "reflections": [reflection(0, record)],
         "dispatch": [],

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from hansei.nodes.approval import approved_calls
-from hansei.nodes.call_record import as_journaled, key_of, recorded, settled, unknown, with_rounds
+from hansei.nodes.call_record import as_journaled, key_of, recorded
 from hansei.nodes.effects import (
     Body,
     RequestedCall,
@@ -20,6 +20,7 @@ from hansei.nodes.effects import (
 from hansei.nodes.executor import Turn, fault, whole_output
 from hansei.nodes.journal import journaled
 from hansei.nodes.kit import Kit
+from hansei.policies.attempts import settled, unknown, with_rounds
 from hansei.policies.carried_out import shown_calls
 from hansei.policies.effect_keys import read_entry
 from hansei.policies.fencing import scanned

@@ -1,14 +1,14 @@
-"""What an edit of the state may look like, before it is merged: a sentence where it cannot be.
+"""What an edit of the state may look like, and as whose it is made, before it is merged.
 
 Edits come as JSON, from Studio or from a client, and so may hold anything. What is merged into the
 state by a rule of its own is checked here; for the rest the state's own types are enough.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from langgraph.graph.message import Messages, add_messages
-from langgraph.types import Overwrite
+from langgraph.types import Overwrite, StateUpdate
 from pydantic import BaseModel
 
 from hansei.policies.errors import UserError
@@ -24,6 +24,52 @@ _SHAPES: Mapping[str, str] = {
     "messages": 'a message such as {"role": "user", "content": "…"}, or a list of them',
 }
 """The fields that are merged, and what may be given for each."""
+
+
+_EDITED_AS = "reflector"
+"""The node in whose name every edit of a run's state is made."""
+
+_WORKING = frozenset({"planner", "approval", "executor", "tools", "replanner", "synthesizer"})
+
+_NO_NODES = frozenset({"__input__", "__copy__", "__end__"})
+"""Names that LangGraph gives to an input, a copy and an end, whose values are no edit."""
+
+
+def as_edits(
+    supersteps: Sequence[Sequence[StateUpdate]], values: object
+) -> list[list[StateUpdate]]:
+    """Edits in the name of the reflector, whoever's name they bear.
+
+    An edit drops the tasks that were under way, and only the edge of the node that it is made as
+    says what follows. The reflector's edge knows; executor and tools have none.
+
+    Args:
+        supersteps: What LangGraph's `bulk_update_state` was given.
+        values: The values that stand there.
+
+    Raises:
+        UserError: An edit cannot be merged into the state, or there is no plan yet to edit.
+    """
+    known = as_mapping(values)
+    planned = bool(known.get("steps") or known.get("answer"))
+    # Only the first superstep meets the values that were read.
+    met: list[object] = [values, *([None] * len(supersteps[1:]))]
+    return [
+        [_as_edit(update, before, planned=planned) for update in superstep]
+        for superstep, before in zip(supersteps, met, strict=True)
+    ]
+
+
+def _as_edit(update: StateUpdate, before: object, *, planned: bool) -> StateUpdate:
+    if update.values is None or update.as_node in _NO_NODES:
+        return update
+    values = checked_edit(update.values, before)
+    if update.as_node in _WORKING or (planned and update.as_node is None):
+        return update._replace(values=values, as_node=_EDITED_AS)
+    if update.as_node is None and {"steps", "verdict"} & set(values):
+        msg = "There is no plan at that point yet, so there is no step or verdict to change."
+        raise UserError(msg)
+    return update._replace(values=values)
 
 
 def checked_edit(edit: object, values: object) -> dict[str, object]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hansei.policies.errors import UserError
-from hansei.policies.records import Step
+from hansei.policies.records import Step, Waiting
 from hansei.policies.rulings import reopens, rulings
 from hansei.policies.schedule import choose, in_flight, recover, running, skip_blocked, start
 from hansei.policies.settings import Settings
@@ -21,6 +21,30 @@ class Move:
 
     steps: dict[int, Step] = field(default_factory=dict[int, Step])
     dispatch: list[int] = field(default_factory=list[int])
+    waiting: Waiting | None = None
+    """Nothing begins: a human is asked first."""
+
+
+def planned(
+    steps: Mapping[int, Step],
+    order: Sequence[int],
+    settings: Settings,
+    *,
+    asks: Waiting | None,
+    stopped: bool = False,
+) -> Move:
+    """What follows from a plan or a replan: what may run begins, unless a human is asked first.
+
+    Args:
+        steps: All steps.
+        order: Ids in the order of the plan.
+        settings: Limits of the run.
+        asks: What a human would be asked; `None` where nobody is.
+        stopped: As for `advance`; nobody is asked for leave of what cannot be done.
+    """
+    if asks is None or stopped or not asks.steps:
+        return advance(steps, order, settings, stopped=stopped)
+    return Move(waiting=asks)
 
 
 def advance(

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from langchain_core.messages import AIMessage, RemoveMessage
+
 from hansei.policies.edits import check_pass
 from hansei.policies.errors import UserError
 from hansei.policies.phrases import say
 from hansei.policies.records import Ruling, Step, VerdictRecord
-from hansei.policies.schedule import dependents, finished, running
+from hansei.policies.schedule import dependents, finished, in_flight, running
 from hansei.policies.settings import Settings, worst_case_calls
 from hansei.policies.state import AgentState
 from hansei.policies.words import (
@@ -64,6 +66,18 @@ def rulings(state: AgentState) -> Rulings:
     return Rulings({**dict.fromkeys(known, said), **found})
 
 
+def judges_answer(state: AgentState) -> bool:
+    """Whether the next look back is at the answer, and not at steps.
+
+    Raises:
+        UserError: As for `rulings`.
+    """
+    given = rulings(state)
+    # An edit may reopen steps while a draft of the answer waits: they come first.
+    drafted = state.answer_status is AnswerStatus.PENDING and not in_flight(state.steps)
+    return (drafted or given.answer is not None) and not given.steps
+
+
 def ruled(ruling: Ruling, *, attempt: int, language: Language) -> VerdictRecord:
     """The record of a verdict given by hand; a REPLAN is given a reason where it brings none."""
     why = say("human_replan", language) if ruling.verdict is Verdict.REPLAN else ""
@@ -102,6 +116,33 @@ def set_back(steps: Mapping[int, Step], given: Mapping[int, Ruling]) -> dict[int
         )
         for i in sorted(stale - set(given))
         if steps[i].status is not StepStatus.REPLACED
+    }
+
+
+def taken_back(state: AgentState, settings: Settings, *, now: float) -> dict[str, object]:
+    """The state fields that an edit by hand takes back: a given answer, and the end of the run.
+
+    Args:
+        state: The state with the edit.
+        settings: Limits of the run.
+        now: Seconds since the epoch; a run that was over begins its time anew.
+    """
+    told = state.messages[-1] if state.messages else None
+    stale = isinstance(told, AIMessage) and told.text == state.answer and bool(told.id)
+    over = state.status is not RunStatus.RUNNING
+    return {
+        "verdict": None,
+        "bound": bound_after_edit(state, settings),
+        "status": RunStatus.RUNNING,
+        "verified": False,
+        "reason": "",
+        "answer": "",
+        "answer_status": AnswerStatus.NONE,
+        "answer_reason": "",
+        "answer_hint": "",
+        "answer_attempts": list[object](),
+        **({"started_at": now} if over else {}),
+        **({"messages": [RemoveMessage(str(told.id))]} if stale and told is not None else {}),
     }
 
 

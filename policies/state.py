@@ -180,3 +180,16 @@ class StepTask(Record):
         default_factory=list[str], description="tools whose calls wait for a human's leave"
     )
     spent: Spent = Field(default_factory=Spent)
+
+
+MERGED = frozenset({"messages", "steps", "reflections", "usage"})
+"""Fields with a reducer: an update is added to what is there, so it is never what is there."""
+
+
+def changes(update: Mapping[str, object], state: AgentState) -> dict[str, object]:
+    """The part of an update that changes the state; each key of it is a row of the database."""
+    return {
+        key: value
+        for key, value in update.items()
+        if (value if key in MERGED else value != getattr(state, key))
+    }

@@ -16,7 +16,7 @@ from scripted_model import ScriptedChatModel
 from scripted_replies import call_then_say, plan
 
 from hansei import AgentInput, AgentState, RunStatus, create_plan_execute_agent
-from hansei.nodes import bodies
+from hansei.policies.state import MERGED
 
 How = Literal["invoke", "ainvoke"]
 
@@ -102,7 +102,7 @@ def test_a_model_is_bound_once_for_each_kind_of_request(monkeypatch: pytest.Monk
 def test_the_fields_with_a_reducer_are_known() -> None:
     channels = create_plan_execute_agent(two_steps(), [made(look)]).channels
     reduced = {name for name, c in channels.items() if isinstance(c, BinaryOperatorAggregate)}
-    assert reduced == bodies.MERGED
+    assert reduced == MERGED
 
 
 def test_only_what_changes_is_written() -> None:
