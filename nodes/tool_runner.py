@@ -1,10 +1,7 @@
 """The tools: run what a round asked for, each call at most as often as it should."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-
-from pydantic import JsonValue
 
 from hansei.nodes.approval import approved_calls
 from hansei.nodes.call_record import as_journaled, key_of, recorded
@@ -20,16 +17,17 @@ from hansei.nodes.effects import (
 from hansei.nodes.executor import Turn, fault, whole_output
 from hansei.nodes.journal import journaled
 from hansei.nodes.kit import Kit
-from hansei.policies.attempts import settled, unknown, with_rounds
+from hansei.policies.attempts import settled, with_calls
 from hansei.policies.carried_out import shown_calls
 from hansei.policies.effect_keys import read_entry
 from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
-from hansei.policies.provenance import calls_of, from_record, invented
+from hansei.policies.provenance import calls_of
 from hansei.policies.records import ToolCall
+from hansei.policies.rounds import arguments, finished, sort_round
 from hansei.policies.settings import Settings
 from hansei.policies.state import StepTask
-from hansei.policies.words import Fault, VerdictSource
+from hansei.policies.words import Fault
 from hansei.tools.outcome import OutcomeStatus
 
 MAX_CRASHES = 3
@@ -64,69 +62,47 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     Calls that only read run side by side; calls that change something run one after the
     other, in the order in which they were asked for.
     """
-    step, attempt = task.step, task.step.last_attempt
-    current = attempt.rounds[-1]
-    earlier = [c for c in calls_of(step) if c.outcome is not None]
-    # A human who wants a step done again wants it looked up again, not told again.
-    anew = bool(step.verdicts) and step.verdicts[-1].source is VerdictSource.HUMAN
-    earlier_lookups = earlier
-    if anew:
-        earlier_lookups = [c for c in attempt.calls if c.outcome is not None]
-        earlier = [c for c in earlier if c.outcome is not OutcomeStatus.DECLINED]
     sources = (yield from _sources(task)) if settings.provenance else None
-    done: dict[int, ToolCall] = {}
-    todo: list[int] = []
-    twins: dict[int, int] = {}
-    for i, call in enumerate(current.calls):
-        if call.outcome is not None:
-            done[i] = call
-            continue
-        answered = yield from _lost_tool(i, task, kit)
-        known = earlier if call.name in kit.effects else earlier_lookups
-        answered = answered or _without_running(call, task, known, kit, sources)
-        if answered is not None:
-            done[i] = answered
-        elif twin := [j for j in todo if _same(call, current.calls[j])]:
-            # Asked for twice in one round: the second is answered like the first, below.
-            twins[i] = twin[0]
-        else:
-            todo.append(i)
+    found = sort_round(task, kit, sources, lost=(yield from _lost(task, kit)))
+    todo = found.todo
     # Keys are made of the calls as they were asked for, so that an edit cannot lose what began.
-    keys = {i: key_of(i, task) for i in todo if current.calls[i].name in kit.effects}
+    changing = frozenset(i for i, call in enumerate(_calls(task)) if call.name in kit.effects)
+    keys = {i: key_of(i, task) for i in todo if i in changing}
     task, begun = yield from as_journaled(task, keys)
-    asked = [i for i in todo if i not in begun]
-    task, declined = yield from approved_calls(asked, task, kit)
-    step, attempt, current = task.step, task.step.last_attempt, task.step.last_attempt.rounds[-1]
-    done |= declined
-    reads = [i for i in todo if i not in done and current.calls[i].name not in kit.effects]
+    task, declined = yield from approved_calls([i for i in todo if i not in begun], task, kit)
+    open_calls = [i for i in todo if i not in declined]
+    reads = [i for i in open_calls if i not in changing]
     results = yield from side_by_side([_run(i, task, kit, keys) for i in reads])
-    done |= dict(zip(reads, results, strict=True))
-    done |= yield from _one_by_one([i for i in todo if i not in done], task, kit, keys)
-    for i, first in twins.items():
-        done[i] = _answered_by(current.calls[i], done[first])
-    turn = current.model_copy(update={"calls": [done[i] for i in range(len(current.calls))]})
-    onward = with_rounds(step, [*attempt.rounds[:-1], turn])
-    lost = [call for call in turn.calls if call.outcome is OutcomeStatus.UNKNOWN]
-    if lost:
+    changed = yield from _one_by_one([i for i in open_calls if i in changing], task, kit, keys)
+    run = {**declined, **dict(zip(reads, results, strict=True)), **changed}
+    calls = finished(_calls(task), found, run)
+    onward = with_calls(task.step, dict(enumerate(calls)))
+    if lost := [call for call in calls if call.outcome is OutcomeStatus.UNKNOWN]:
         reason = say("fault_unknown", task.language, reason=shown_calls(lost))
         return fault(onward, Fault.UNKNOWN_EFFECT, reason)
     return Turn(onward, "executor")
 
 
-def _lost_tool(place: int, task: StepTask, kit: Kit) -> Body[ToolCall | None]:
-    """A call whose tool is there no more, although an earlier process has begun it."""
-    call = task.step.last_attempt.rounds[-1].calls[place]
-    if call.name in kit.tools:
-        return None
-    found = read_entry((yield from ask_recall(key_of(place, task), shelf="journal")))
-    return None if found is None else unknown(call)
+def _calls(task: StepTask) -> list[ToolCall]:
+    return task.step.last_attempt.rounds[-1].calls
+
+
+def _lost(task: StepTask, kit: Kit) -> Body[set[int]]:
+    """Places of calls whose tool is there no more, although an earlier process has begun them."""
+    found: set[int] = set()
+    for i, call in enumerate(_calls(task)):
+        if call.outcome is None and call.name not in kit.tools:
+            entry = yield from ask_recall(key_of(i, task), shelf="journal")
+            if read_entry(entry) is not None:
+                found.add(i)
+    return found
 
 
 def _one_by_one(
     places: Sequence[int], task: StepTask, kit: Kit, keys: Mapping[int, str]
 ) -> Body[dict[int, ToolCall]]:
     """Make calls that change something, in order; none after one that is lost in the dark."""
-    calls = task.step.last_attempt.rounds[-1].calls
+    calls = _calls(task)
     done: dict[int, ToolCall] = {}
     for i in places:
         if any(call.outcome is OutcomeStatus.UNKNOWN for call in done.values()):
@@ -135,49 +111,6 @@ def _one_by_one(
         else:
             done[i] = yield from _run(i, task, kit, keys)
     return done
-
-
-def _same(one: ToolCall, other: ToolCall) -> bool:
-    return one.name == other.name and one.args == other.args
-
-
-def _answered_by(call: ToolCall, old: ToolCall) -> ToolCall:
-    return old.model_copy(update={"id": call.id, "from_record": True})
-
-
-def _without_running(
-    call: ToolCall,
-    task: StepTask,
-    earlier: Sequence[ToolCall],
-    kit: Kit,
-    sources: Sequence[str] | None,
-) -> ToolCall | None:
-    """The outcome of a call that must not run, or need not run again.
-
-    Args:
-        call: The call.
-        task: The step and what it is bound to.
-        earlier: Calls of the step that have an outcome.
-        kit: The tools.
-        sources: Where ids in arguments may come from; None: nobody asks.
-    """
-    if call.name not in kit.tools:
-        known = ", ".join(kit.tools) or "none"
-        return settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
-    once = call.name in kit.once
-    if call.name not in kit.volatile or (once and call.name in kit.acts):
-        old = from_record(call, earlier, task.given_up, once=once)
-        if old is not None:
-            return _answered_by(call, old)
-    if sources is not None:
-        unknown = invented(_args(call), sources)
-        if unknown:
-            told = (
-                f"not run: {', '.join(unknown)} stands neither in the task nor in any result; "
-                "use only what is given there"
-            )
-            return settled(call, OutcomeStatus.REFUSED, told)
-    return None
 
 
 def _sources(task: StepTask) -> Body[list[str]]:
@@ -200,8 +133,8 @@ def _sources(task: StepTask) -> Body[list[str]]:
 
 def _run(place: int, task: StepTask, kit: Kit, keys: Mapping[int, str]) -> Body[ToolCall]:
     """Make one call of the last round; one that changes something goes through the journal."""
-    call = task.step.last_attempt.rounds[-1].calls[place]
-    request = RequestedCall(id=call.id, name=call.name, args=_args(call))
+    call = _calls(task)[place]
+    request = RequestedCall(id=call.id, name=call.name, args=arguments(call))
     run = RunTool(tool=kit.tools[call.name], call=request)
     if call.name in kit.effects:
         key = keys[place]
@@ -210,8 +143,3 @@ def _run(place: int, task: StepTask, kit: Kit, keys: Mapping[int, str]) -> Body[
     else:
         reply = yield from ask_tool(run)
     return (yield from recorded(call, reply, kit))
-
-
-def _args(call: ToolCall) -> dict[str, JsonValue]:
-    value: JsonValue = json.loads(call.args)
-    return value if isinstance(value, dict) else {}

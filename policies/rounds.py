@@ -1,0 +1,151 @@
+"""One round of calls: what is answered without a run, what was asked for twice, what is to run."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from hansei.policies.attempts import settled, unknown
+from hansei.policies.provenance import calls_of, from_record, invented
+from hansei.policies.records import Step, ToolCall
+from hansei.policies.state import StepTask
+from hansei.policies.words import VerdictSource
+from hansei.tools.outcome import OutcomeStatus
+
+
+class ToolKinds(Protocol):
+    """The tools that there are, and what is known of each."""
+
+    @property
+    def tools(self) -> Mapping[str, object]:
+        """All tools by name."""
+        ...
+
+    @property
+    def effects(self) -> frozenset[str]:
+        """Tools that change something."""
+        ...
+
+    @property
+    def acts(self) -> frozenset[str]:
+        """Those of them that say so themselves."""
+        ...
+
+    @property
+    def once(self) -> frozenset[str]:
+        """Tools that never run twice with the same arguments."""
+        ...
+
+    @property
+    def volatile(self) -> frozenset[str]:
+        """Tools whose answer may be another the next time."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """The places of a round by what becomes of them."""
+
+    done: dict[int, ToolCall] = field(default_factory=dict[int, ToolCall])
+    todo: list[int] = field(default_factory=list[int])
+    twins: dict[int, int] = field(default_factory=dict[int, int])
+    """Asked for twice in one round: the place whose answer is theirs as well."""
+
+
+def sort_round(
+    task: StepTask, kinds: ToolKinds, sources: Sequence[str] | None, *, lost: Collection[int] = ()
+) -> Sorted:
+    """Sort the calls of the last round.
+
+    Args:
+        task: The step and what it is bound to.
+        kinds: The tools.
+        sources: Where ids in arguments may come from (row P18); `None`: nobody asks.
+        lost: Places of calls that an earlier process has begun, whose tool is there no more.
+    """
+    calls = task.step.last_attempt.rounds[-1].calls
+    changes, lookups = _earlier(task.step)
+    found = Sorted()
+    for i, call in enumerate(calls):
+        if call.outcome is not None:
+            found.done[i] = call
+            continue
+        known = changes if call.name in kinds.effects else lookups
+        answered = unknown(call) if i in lost else _answered(call, task, known, kinds, sources)
+        if answered is not None:
+            found.done[i] = answered
+        elif twin := [j for j in found.todo if _same(call, calls[j])]:
+            found.twins[i] = twin[0]
+        else:
+            found.todo.append(i)
+    return found
+
+
+def finished(
+    calls: Sequence[ToolCall], found: Sorted, run: Mapping[int, ToolCall]
+) -> list[ToolCall]:
+    """The calls of a round with all their outcomes.
+
+    Args:
+        calls: The calls as they stood.
+        found: What `sort_round` made of them.
+        run: Outcomes of those that were to run.
+    """
+    done = {**found.done, **run}
+    answers = {i: answered_by(calls[i], done[first]) for i, first in found.twins.items()}
+    return [{**done, **answers}[i] for i in range(len(calls))]
+
+
+def answered_by(call: ToolCall, old: ToolCall) -> ToolCall:
+    """The call with the outcome of another like it."""
+    return old.model_copy(update={"id": call.id, "from_record": True})
+
+
+def arguments(call: ToolCall) -> dict[str, JsonValue]:
+    """What a call hands to its tool; nothing where that is no object."""
+    value: JsonValue = json.loads(call.args)
+    return value if isinstance(value, dict) else {}
+
+
+def _earlier(step: Step) -> tuple[list[ToolCall], list[ToolCall]]:
+    """Calls with an outcome that answer one that changes something, and one that looks up.
+
+    A human who wants a step done again wants it looked up again, not told again.
+    """
+    earlier = [c for c in calls_of(step) if c.outcome is not None]
+    if not step.verdicts or step.verdicts[-1].source is not VerdictSource.HUMAN:
+        return earlier, earlier
+    changes = [c for c in earlier if c.outcome is not OutcomeStatus.DECLINED]
+    return changes, [c for c in step.last_attempt.calls if c.outcome is not None]
+
+
+def _same(one: ToolCall, other: ToolCall) -> bool:
+    return one.name == other.name and one.args == other.args
+
+
+def _answered(
+    call: ToolCall,
+    task: StepTask,
+    earlier: Sequence[ToolCall],
+    kinds: ToolKinds,
+    sources: Sequence[str] | None,
+) -> ToolCall | None:
+    """The outcome of a call that must not run, or need not run again."""
+    if call.name not in kinds.tools:
+        known = ", ".join(kinds.tools) or "none"
+        return settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
+    once = call.name in kinds.once
+    if call.name not in kinds.volatile or (once and call.name in kinds.acts):
+        old = from_record(call, earlier, task.given_up, once=once)
+        if old is not None:
+            return answered_by(call, old)
+    made_up = [] if sources is None else invented(arguments(call), sources)
+    if not made_up:
+        return None
+    told = (
+        f"not run: {', '.join(made_up)} stands neither in the task nor in any result; "
+        "use only what is given there"
+    )
+    return settled(call, OutcomeStatus.REFUSED, told)
