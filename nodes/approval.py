@@ -58,7 +58,7 @@ def approved_calls(
     Returns:
         The task with the calls as they were decided on, and those that were declined.
     """
-    calls = task.step.last_attempt.rounds[-1].calls
+    calls = task.step.round_calls
     asked = [i for i in places if calls[i].name in task.gated]
     if not asked:
         return task, {}

@@ -27,7 +27,7 @@ def key_of(place: int, task: StepTask) -> str:
         attempt=attempt.number,
         turn=len(attempt.rounds),
         place=place,
-        call=attempt.rounds[-1].calls[place],
+        call=task.step.round_calls[place],
     )
 
 
@@ -78,7 +78,7 @@ def as_journaled(
             found[i] = entry
     if not found:
         return task, found
-    calls = task.step.last_attempt.rounds[-1].calls
+    calls = task.step.round_calls
     made = {i: calls[i].model_copy(update={"args": entry.args}) for i, entry in found.items()}
     return task.model_copy(update={"step": with_calls(task.step, made)}), found
 
@@ -92,7 +92,7 @@ def settle_open_calls(task: StepTask, kit: Kit) -> Body[Step]:
     if not task.step.last_attempt.rounds:
         return task.step
     known: dict[int, ToolCall] = {}
-    for i, call in enumerate(task.step.last_attempt.rounds[-1].calls):
+    for i, call in enumerate(task.step.round_calls):
         if call.outcome is not None or call.name not in kit.effects:
             continue
         entry = read_entry((yield from ask_recall(key_of(i, task), shelf="journal")))

@@ -43,11 +43,10 @@ def entry_of(task: StepTask) -> str:
 
 def run_tools(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     """Run one round of calls, unless it has killed the process too often already."""
-    attempt = task.step.last_attempt
     place = entry_of(task)
     crashes = int((yield from ask_recall(place, shelf="entries")) or 0)
     if crashes >= MAX_CRASHES:
-        names = ", ".join(dict.fromkeys(call.name for call in attempt.rounds[-1].calls))
+        names = ", ".join(dict.fromkeys(call.name for call in task.step.round_calls))
         reason = say("fault_crashes", task.language, calls=names, times=str(crashes))
         return fault(task.step, Fault.CRASHES, reason)
     yield from ask_remember(place, str(crashes + 1), shelf="entries")
@@ -66,7 +65,9 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     found = sort_round(task, kit, sources, lost=(yield from _lost(task, kit)))
     todo = found.todo
     # Keys are made of the calls as they were asked for, so that an edit cannot lose what began.
-    changing = frozenset(i for i, call in enumerate(_calls(task)) if call.name in kit.effects)
+    changing = frozenset(
+        i for i, call in enumerate(task.step.round_calls) if call.name in kit.effects
+    )
     keys = {i: key_of(i, task) for i in todo if i in changing}
     task, begun = yield from as_journaled(task, keys)
     task, declined = yield from approved_calls([i for i in todo if i not in begun], task, kit)
@@ -75,7 +76,7 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     results = yield from side_by_side([_run(i, task, kit, keys) for i in reads])
     changed = yield from _one_by_one([i for i in open_calls if i in changing], task, kit, keys)
     run = {**declined, **dict(zip(reads, results, strict=True)), **changed}
-    calls = finished(_calls(task), found, run)
+    calls = finished(task.step.round_calls, found, run)
     onward = with_calls(task.step, dict(enumerate(calls)))
     if lost := [call for call in calls if call.outcome is OutcomeStatus.UNKNOWN]:
         reason = say("fault_unknown", task.language, reason=shown_calls(lost))
@@ -83,14 +84,10 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     return Turn(onward, "executor")
 
 
-def _calls(task: StepTask) -> list[ToolCall]:
-    return task.step.last_attempt.rounds[-1].calls
-
-
 def _lost(task: StepTask, kit: Kit) -> Body[set[int]]:
     """Places of calls whose tool is there no more, although an earlier process has begun them."""
     found: set[int] = set()
-    for i, call in enumerate(_calls(task)):
+    for i, call in enumerate(task.step.round_calls):
         if call.outcome is None and call.name not in kit.tools:
             entry = yield from ask_recall(key_of(i, task), shelf="journal")
             if read_entry(entry) is not None:
@@ -102,7 +99,7 @@ def _one_by_one(
     places: Sequence[int], task: StepTask, kit: Kit, keys: Mapping[int, str]
 ) -> Body[dict[int, ToolCall]]:
     """Make calls that change something, in order; none after one that is lost in the dark."""
-    calls = _calls(task)
+    calls = task.step.round_calls
     done: dict[int, ToolCall] = {}
     for i in places:
         if any(call.outcome is OutcomeStatus.UNKNOWN for call in done.values()):
@@ -133,7 +130,7 @@ def _sources(task: StepTask) -> Body[list[str]]:
 
 def _run(place: int, task: StepTask, kit: Kit, keys: Mapping[int, str]) -> Body[ToolCall]:
     """Make one call of the last round; one that changes something goes through the journal."""
-    call = _calls(task)[place]
+    call = task.step.round_calls[place]
     request = RequestedCall(id=call.id, name=call.name, args=arguments(call))
     run = RunTool(tool=kit.tools[call.name], call=request)
     if call.name in kit.effects:

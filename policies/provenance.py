@@ -156,19 +156,25 @@ def from_record(
         given_up: Calls of the failed steps that this step stands in for.
         once: The call must not be made twice: where the tool broke off it may have done its work.
     """
-    same = [c for c in mine if _same(c, call) and c.outcome is not OutcomeStatus.REFUSED]
+    same = [c for c in mine if _told(c, call)]
     for old in reversed(same):
         if old.outcome is not OutcomeStatus.ERROR or (once and old.raised):
             return old
     real = [c for c in same if not c.from_record]
     if len(real) >= MAX_REAL_RUNS:
         return real[-1]
-    others = [c for c in given_up if _same(c, call) and c.outcome is not OutcomeStatus.REFUSED]
+    others = [c for c in given_up if _told(c, call)]
     return others[-1] if others else None
 
 
-def _same(old: ToolCall, call: ToolCall) -> bool:
-    return old.name == call.name and old.args == call.args and old.outcome is not None
+def same_call(one: ToolCall, other: ToolCall) -> bool:
+    """Whether two calls ask the same of the same tool."""
+    return one.name == other.name and one.args == other.args
+
+
+def _told(old: ToolCall, call: ToolCall) -> bool:
+    """Whether an earlier call asked the same, and was made."""
+    return same_call(old, call) and old.outcome not in {None, OutcomeStatus.REFUSED}
 
 
 def calls_of(step: Step) -> list[ToolCall]:

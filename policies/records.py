@@ -186,6 +186,12 @@ class Step(Record):
         """The attempt under way or just finished; an empty one before the first."""
         return self.attempts[-1] if self.attempts else Attempt()
 
+    @property
+    def round_calls(self) -> list[ToolCall]:
+        """The calls of the last round; none before the first."""
+        rounds = self.last_attempt.rounds
+        return rounds[-1].calls if rounds else []
+
 
 class Gates(Record):
     """What a run asks a human's leave for. It is kept, so that a resume cannot forget it."""

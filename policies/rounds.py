@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import JsonValue
 
 from hansei.policies.attempts import settled, unknown
-from hansei.policies.provenance import calls_of, from_record, invented
+from hansei.policies.provenance import calls_of, from_record, invented, same_call
 from hansei.policies.records import Step, ToolCall
 from hansei.policies.state import StepTask
 from hansei.policies.words import VerdictSource
@@ -35,12 +35,12 @@ class ToolKinds(Protocol):
 
     @property
     def once(self) -> frozenset[str]:
-        """Tools that never run twice with the same arguments."""
+        """Tools whose call is not made again when nobody knows whether it went through."""
         ...
 
     @property
     def volatile(self) -> frozenset[str]:
-        """Tools whose answer may be another the next time."""
+        """Tools whose identical call is run again rather than answered from the record."""
         ...
 
 
@@ -48,9 +48,11 @@ class ToolKinds(Protocol):
 class Sorted:
     """The places of a round by what becomes of them."""
 
-    done: dict[int, ToolCall] = field(default_factory=dict[int, ToolCall])
-    todo: list[int] = field(default_factory=list[int])
-    twins: dict[int, int] = field(default_factory=dict[int, int])
+    done: Mapping[int, ToolCall]
+    """Those with an outcome already, or that must not run."""
+    todo: Sequence[int]
+    """Those that are to run, in order."""
+    twins: Mapping[int, int]
     """Asked for twice in one round: the place whose answer is theirs as well."""
 
 
@@ -65,22 +67,24 @@ def sort_round(
         sources: Where ids in arguments may come from (row P18); `None`: nobody asks.
         lost: Places of calls that an earlier process has begun, whose tool is there no more.
     """
-    calls = task.step.last_attempt.rounds[-1].calls
+    calls = task.step.round_calls
     changes, lookups = _earlier(task.step)
-    found = Sorted()
+    done: dict[int, ToolCall] = {}
+    todo: list[int] = []
+    twins: dict[int, int] = {}
     for i, call in enumerate(calls):
         if call.outcome is not None:
-            found.done[i] = call
+            done[i] = call
             continue
         known = changes if call.name in kinds.effects else lookups
         answered = unknown(call) if i in lost else _answered(call, task, known, kinds, sources)
         if answered is not None:
-            found.done[i] = answered
-        elif twin := [j for j in found.todo if _same(call, calls[j])]:
-            found.twins[i] = twin[0]
+            done[i] = answered
+        elif twin := [j for j in todo if same_call(call, calls[j])]:
+            twins[i] = twin[0]
         else:
-            found.todo.append(i)
-    return found
+            todo.append(i)
+    return Sorted(done, todo, twins)
 
 
 def finished(
@@ -94,11 +98,11 @@ def finished(
         run: Outcomes of those that were to run.
     """
     done = {**found.done, **run}
-    answers = {i: answered_by(calls[i], done[first]) for i, first in found.twins.items()}
-    return [{**done, **answers}[i] for i in range(len(calls))]
+    done |= {i: _answered_by(calls[i], done[first]) for i, first in found.twins.items()}
+    return [done[i] for i in range(len(calls))]
 
 
-def answered_by(call: ToolCall, old: ToolCall) -> ToolCall:
+def _answered_by(call: ToolCall, old: ToolCall) -> ToolCall:
     """The call with the outcome of another like it."""
     return old.model_copy(update={"id": call.id, "from_record": True})
 
@@ -121,10 +125,6 @@ def _earlier(step: Step) -> tuple[list[ToolCall], list[ToolCall]]:
     return changes, [c for c in step.last_attempt.calls if c.outcome is not None]
 
 
-def _same(one: ToolCall, other: ToolCall) -> bool:
-    return one.name == other.name and one.args == other.args
-
-
 def _answered(
     call: ToolCall,
     task: StepTask,
@@ -140,7 +140,7 @@ def _answered(
     if call.name not in kinds.volatile or (once and call.name in kinds.acts):
         old = from_record(call, earlier, task.given_up, once=once)
         if old is not None:
-            return answered_by(call, old)
+            return _answered_by(call, old)
     made_up = [] if sources is None else invented(arguments(call), sources)
     if not made_up:
         return None

@@ -41,8 +41,7 @@ def offered(step: Step, schemas: Mapping[str, object]) -> Offer | None:
         if step.tool is not None and step.tool in schemas:
             return Offer((step.tool,), must_call=True)
         return Offer(tuple(schemas), must_call=False)
-    last = step.last_attempt.rounds[-1].calls
-    if any(call.outcome in _ASK_AGAIN for call in last):
+    if any(call.outcome in _ASK_AGAIN for call in step.round_calls):
         return Offer(tuple(schemas), must_call=False)
     return None
 
