@@ -229,13 +229,12 @@ def _session(kit: Kit, run_id: str, started_at: float, *, step: int | None = Non
     config: RunnableConfig = get_config()
     if step is not None:
         config = with_metadata(config, {STEP_METADATA: step})
-    # A graph around this one, or a server, brings its own store for an agent that has none.
-    store = kit.store or kit.lent_store(config) or get_runtime(Settings).store
     return NodeSession(
         kit=kit,
         settings=_settings(kit),
         config=config,
-        store=kit.memory if store is None else store,
+        # A graph around this one, or a server, brings its own store for an agent that has none.
+        store=kit.store or kit.lent_store(config),
         run_id=run_id,
         started_at=started_at,
     )

@@ -86,9 +86,9 @@ class Kit:
     """Tools that LangGraph's runner has nothing to inject into."""
     checks: Sequence[Check] = ()
     store: BaseStore | None = None
-    """Long outputs and the journal; `None`: the store that the graph is run with."""
+    """Long outputs and the journal; `None`: the store that `lent_store` finds."""
     lent_store: Callable[[RunnableConfig], BaseStore | None] = lambda _: None
-    """Finds the one beside the saver that the graph is run with."""
+    """Finds the one beside the saver that the graph is run with, or the graph's."""
     memory: RunMemory = field(default_factory=RunMemory)
     """The same where the graph is run without one either."""
     ledger: Ledger = field(default_factory=Ledger)
@@ -119,6 +119,7 @@ class NodeSession:
     settings: Settings
     config: RunnableConfig
     store: BaseStore | None
+    """The store that is for everybody; `None`: what runs keep stays in the agent's memory."""
     run_id: str
     started_at: float = 0.0
     usage: dict[str, RoleUsage] = field(default_factory=dict[str, RoleUsage])
@@ -152,7 +153,7 @@ class NodeSession:
             if run.tool.name in self.kit.plain and not in_a_loop():
                 result = call_plain(run.tool, call, config)
             else:
-                result = run_blocking(run.tool, request_of(call), config, store=self.store)
+                result = run_blocking(run.tool, request_of(call), config, store=self._for_tools())
         except GraphBubbleUp:
             if run.key:  # it stopped to ask somebody, and will begin anew
                 self.remember(Remember(key=run.key, text="", shelf="journal"))
@@ -167,7 +168,7 @@ class NodeSession:
         if late:
             return late
         try:
-            result: object = await tool_node(run.tool, store=self.store).ainvoke(
+            result: object = await tool_node(run.tool, store=self._for_tools()).ainvoke(
                 request_of(_call_of(run)), _tool_config(run, self.config)
             )
         except GraphBubbleUp:
@@ -232,17 +233,17 @@ class NodeSession:
         Without a saver there is no run to look at or to fork, and a process that serves for weeks
         would keep the outputs of all of them.
         """
-        if self.store is self.kit.memory and not self.config.get("configurable", {}).get(
-            LENT_SAVER
-        ):
-            for shelf in SHELVES:
-                self.kit.memory.drop(self._shelf(shelf))
+        if self.store is None and not self.config.get("configurable", {}).get(LENT_SAVER):
+            self.kit.memory.drop(self.run_id)
+
+    def _for_tools(self) -> BaseStore:
+        return self.kit.memory.for_tools if self.store is None else self.store
 
     def _store_of(self, shelf: Shelf) -> BaseStore | None:
         """Where a shelf stands: entries only count how often the process has ended in a round."""
         if shelf != "entries":
-            return self.store
-        if isinstance(self.store, InMemoryStore):
+            return self.kit.memory.of(self.run_id) if self.store is None else self.store
+        if self.store is None or isinstance(self.store, InMemoryStore):
             return None  # it ends with the process, so it would never have anything to count
         return self.store.unsynced if isinstance(self.store, Unsynced) else self.store
 

@@ -1,12 +1,23 @@
-"""The store of an agent that was given none: in memory, where the part of a run can be dropped."""
+"""The memory of an agent that was given no store."""
 
 from langgraph.store.memory import InMemoryStore
 
 
-class RunMemory(InMemoryStore):
-    """LangGraph's store in memory, from which whole namespaces can be taken."""
+class RunMemory:
+    """What runs keep, each in a store of its own that can be dropped, and one store for the tools.
 
-    def drop(self, namespace: tuple[str, ...]) -> None:
-        """Forget a namespace; item by item its empty shell would stay for good."""
-        self._data.pop(namespace, None)
-        self._vectors.pop(namespace, None)
+    A tool may keep things from one run to the next, so what tools see is never dropped.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.for_tools = InMemoryStore()
+        self.runs: dict[str, InMemoryStore] = {}
+
+    def of(self, run_id: str) -> InMemoryStore:
+        """The store of one run, made where there is none."""
+        return self.runs.setdefault(run_id, InMemoryStore())
+
+    def drop(self, run_id: str) -> None:
+        """Forget all that a run has kept."""
+        self.runs.pop(run_id, None)

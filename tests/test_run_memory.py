@@ -51,7 +51,12 @@ def namespaces(
         else asyncio.run(agent.ainvoke(start, thread))
     )
     assert state["status"] is not RunStatus.RUNNING
-    return [place for memory in kept for place in memory.list_namespaces()]
+    return [
+        place
+        for memory in kept
+        for run in (memory.for_tools, *memory.runs.values())
+        for place in run.list_namespaces()
+    ]
 
 
 @pytest.mark.parametrize("how", ["invoke", "ainvoke"])
@@ -72,11 +77,11 @@ def test_a_store_of_ones_own_is_ones_own(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sorted(place[1] for place in store.list_namespaces()) == ["journal", "outputs"]
 
 
-def test_dropping_takes_one_namespace_and_its_shell() -> None:
+def test_dropping_takes_one_run_and_all_of_it() -> None:
     memory = RunMemory()
     for run in ("1", "2"):
-        memory.put(("hansei", run), "a", {"text": run})
-    memory.drop(("hansei", "1"))
-    memory.drop(("hansei", "3"))
-    assert memory.list_namespaces() == [("hansei", "2")]
-    assert memory.get(("hansei", "1"), "a") is None
+        memory.of(run).put(("hansei", run), "a", {"text": run})
+    memory.drop("1")
+    memory.drop("3")
+    assert list(memory.runs) == ["2"]
+    assert memory.of("1").get(("hansei", "1"), "a") is None

@@ -64,3 +64,22 @@ def test_without_any_the_whole_output_is_in_memory_and_a_tool_gets_a_store(waiti
     call = call_of(values)
     assert call.ref
     assert (call.size, call.raised) == (len(LONG), False)
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_what_a_tool_keeps_without_any_is_there_in_the_next_run(waiting: bool) -> None:
+    @tool("look")
+    def counts(store: Annotated[BaseStore, InjectedStore()]) -> str:
+        """Look it up."""
+        found = store.get(("mine",), "seen")
+        times = 1 if found is None else int(found.value["times"]) + 1
+        store.put(("mine",), "seen", {"times": times})
+        return f"seen {times}"
+
+    agent = agent_with(counts)
+
+    def seen() -> str:
+        values = asyncio.run(agent.ainvoke(GOAL)) if waiting else agent.invoke(GOAL)
+        return call_of(values).output
+
+    assert [seen(), seen()] == ["seen 1", "seen 2"]
