@@ -1,7 +1,8 @@
 """Errors, sorted by who has to act.
 
-`HanseiError` is the root. A leaf tells whose turn it is: the user who called us,
-the operator who runs the endpoint or the database, or the model that answered.
+`HanseiError` is the root. A leaf tells whose turn it is: the user who called us, or the operator
+who runs the endpoint or the database. What a model does wrong, and a budget that is used up, are no
+exceptions: the model is told, or the run ends with a status.
 Every message is one sentence that says what is wrong and what to do.
 """
 
@@ -25,14 +26,6 @@ class OperatorError(HanseiError, RuntimeError):
 
 class EndpointError(OperatorError):
     """A model endpoint cannot be reached, refused the call, or answered nonsense."""
-
-
-class ModelReplyError(HanseiError):
-    """The model answered, but not with something that can be used."""
-
-
-class BudgetUsedUp(HanseiError):  # noqa: N818 - an end that was agreed on, not a fault
-    """The run's call budget, token budget or deadline is spent."""
 
 
 def first_of(error: BaseException) -> BaseException:
