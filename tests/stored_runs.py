@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 from contextlib import closing
 
@@ -10,7 +12,7 @@ from broken_runs import made, scripted
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from scripted_replies import call_then_say
+from scripted_replies import as_object, call_then_say
 from scripted_server import plan
 
 from hansei import AgentInput, RunStatus, create_plan_execute_agent, open_checkpointer
@@ -20,6 +22,8 @@ from hansei.policies.state import AgentState
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
 GOAL = AgentInput(goal="Look it up twice")
+
+_CALL = re.compile(r"\bcall_\d+\b")
 
 
 def ask(place: str, *statements: str) -> list[tuple[object, ...]]:
@@ -69,12 +73,18 @@ def stopped_half_way(place: str) -> None:
 
 
 def finished(saver: BaseCheckpointSaver[str]) -> dict[str, object]:
-    """How the run ends, without what is new in every run."""
+    """How the run ends, without what is new in every run.
+
+    Steps one and two ask the model at once, and it numbers calls as they come; so here they are
+    numbered as they stand in the state.
+    """
     state = AgentState.model_validate(agent_on(saver).invoke(None, THREAD, durability="sync"))
     assert state.status is RunStatus.COMPLETE
-    return state.model_dump(
-        mode="json", exclude={"run_id", "started_at", "asked", "state_version", "messages"}
+    text = state.model_dump_json(
+        exclude={"run_id", "started_at", "asked", "state_version", "messages"}
     )
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(_CALL.findall(text)))}
+    return as_object(json.loads(_CALL.sub(lambda found: f"call_{numbers[found[0]]}", text)))
 
 
 def undisturbed() -> dict[str, object]:
