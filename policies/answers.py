@@ -1,8 +1,6 @@
 """The answer held against the steps: what it hides or leaves out, and its honest form."""
 
-import re
 from collections.abc import Sequence
-from typing import Literal
 
 from hansei.policies.carried_out import (
     carried_out_notes,
@@ -13,7 +11,7 @@ from hansei.policies.carried_out import (
 )
 from hansei.policies.checks import CheckInput, condition_findings
 from hansei.policies.contradictions import Contradiction, contradictions
-from hansei.policies.disclosure import affirms_failed, backed, own_terms, owns_up
+from hansei.policies.disclosure import backed, disclosure
 from hansei.policies.endings import counted, done, refused_by_human, undone, unvouched
 from hansei.policies.language import fits_language, language_of
 from hansei.policies.phrases import say
@@ -27,60 +25,8 @@ from hansei.policies.text import (
     mentions,
     normal_id,
     numbers,
-    sentences,
 )
 from hansei.policies.words import AcceptedReason, FindingKind, Language, StepStatus, VerdictSource
-
-_BOAST = re.compile(
-    r"全部(?:完成|搞定|办好)|都(?:已|已经)?(?:完成|办好|搞定)|一切(?:就绪|完成)"
-    r"|\b(?:all|everything)\b[^.!?]*\b(?:done|complete[d]?|ready|finished|success\w*)\b",
-    re.IGNORECASE,
-)
-"""A claim that the whole is done, whatever its parts."""
-
-Disclosure = Literal["disclosed", "omitted", "contradicted"]
-
-
-def disclosure(text: str, step: Step, steps: Sequence[Step]) -> Disclosure:
-    """Whether the text says that `step` was not done.
-
-    A sentence that names the step and owns up, or is followed by one that does and speaks of
-    no other step, discloses it; where it is the only one that was not done, owning up without
-    naming any is enough. Naming it without that, affirming what the model claimed about it, or
-    claiming that everything is done contradicts it. Where several were not done, one that has an
-    id of its own is named by that: what failed in its place says nothing of it.
-
-    Args:
-        text: The answer.
-        step: A failed or skipped step.
-        steps: All steps.
-    """
-    parts = sentences(text)
-    terms = _named_by(step, steps)
-    if affirms_failed(text, step, steps):
-        return "contradicted"
-    named = [i for i, part in enumerate(parts) if mentions(part, terms)]
-    told = [i for i, part in enumerate(parts) if owns_up(part)]
-    of_others = frozenset(
-        term for s in counted(steps) for term in own_terms(s, steps) if term not in terms
-    )
-    open_ones = [i for i in told if not mentions(parts[i], of_others)]
-    if any(i in told or i + 1 in open_ones for i in named):
-        return "disclosed"
-    if named or any(_BOAST.search(part) for part in parts):
-        return "contradicted"
-    return "disclosed" if open_ones and len(undone(steps)) == 1 else "omitted"
-
-
-def _named_by(step: Step, steps: Sequence[Step]) -> frozenset[str]:
-    """What a sentence must hold one of to speak of a step that was not done."""
-    others = {normal_id(i) for s in undone(steps) if s.id != step.id for i in _ids(s)}
-    own = frozenset(i for i in _ids(step) if normal_id(i) not in others)
-    return own if own and len(undone(steps)) > 1 else own_terms(step, steps)
-
-
-def _ids(step: Step) -> list[str]:
-    return identifiers(step.description)
 
 
 def facts(step: Step) -> frozenset[str]:

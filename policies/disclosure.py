@@ -1,4 +1,4 @@
-"""What the model claimed about a failed step, found again in an answer.
+"""Whether an answer says that a step was not done, or affirms what the model claimed about it.
 
 The steps' attempts keep what the model said of them. A step that failed all the same leaves
 words there that no tool and no plan has said: the delivery that nobody has seen. An answer
@@ -7,11 +7,12 @@ that affirms them passes the failure off as done, however it is worded around th
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
-from hansei.policies.endings import counted
+from hansei.policies.endings import counted, undone
 from hansei.policies.records import Step
 from hansei.policies.remembered import remembered
-from hansei.policies.text import content_terms, identifiers, mentions, sentences
+from hansei.policies.text import content_terms, identifiers, mentions, normal_id, sentences
 from hansei.policies.words import USABLE
 
 OWNS_UP = re.compile(
@@ -50,6 +51,7 @@ _ALL_WELL = re.compile(
 _SUCCESS = re.compile(
     r"成功(?!率)|已经?(?:帮您|为您|给您)?(?:退|办|完成|搞定|处理|送达|签收|到账|取消|发送|预订|下单)"
     r"|办妥|办好|搞定|妥了|到账|退回|顺利"
+    r"|\bwith success\b"
     r"|\b(?:refunded|cancell?ed|booked|sent|delivered|paid|ordered|created|updated|submitted"
     r"|successful(?:ly)?|succeeded|completed?|done|sorted|settled|taken care of|went through)\b",
     re.IGNORECASE,
@@ -100,7 +102,7 @@ def affirms_failed(text: str, step: Step, steps: Sequence[Step]) -> bool:
         for clause in _CLAUSE.split(part)
     ):
         return True
-    mine = _only_of(step, steps)
+    mine = terms_of_none(step, steps)
     return bool(mine) and any(
         mentions(clause, mine) and _says_done(clause, step)
         for part in sentences(text)
@@ -121,8 +123,8 @@ def _says_done(clause: str, step: Step) -> bool:
     return said is not None and not denied and said.group().lower() not in step.reason.lower()
 
 
-def _only_of(step: Step, steps: Sequence[Step]) -> frozenset[str]:
-    """The terms by which a step is known and no completed step is."""
+def terms_of_none(step: Step, steps: Sequence[Step]) -> frozenset[str]:
+    """The terms by which a step is known, and none of the completed steps."""
     others = [s for s in steps if s.id != step.id and s.status in USABLE]
     told = " ".join(f"{s.description} {s.result}" for s in others)
     return frozenset(term for term in step_terms(step) if not mentions(told, [term]))
@@ -212,3 +214,64 @@ def backed(text: str, results: Sequence[Step]) -> str:
         for line in text.splitlines()
     )
     return "\n".join(" ".join(kept) for kept in lines if kept)
+
+
+_BOAST = re.compile(
+    r"全部(?:完成|搞定|办好)|都(?:已|已经)?(?:完成|办好|搞定)|一切(?:就绪|完成)"
+    r"|\b(?:all|everything)\b[^.!?]*\b(?:done|complete[d]?|ready|finished|success\w*)\b",
+    re.IGNORECASE,
+)
+"""A claim that the whole is done, whatever its parts."""
+
+Disclosure = Literal["disclosed", "omitted", "contradicted"]
+
+
+def disclosure(text: str, step: Step, steps: Sequence[Step]) -> Disclosure:
+    """Whether the text says that `step` was not done.
+
+    A sentence that names the step and owns up, or is followed by one that does and speaks of
+    no other step, discloses it; where it is the only one that was not done, owning up without
+    naming any is enough. Naming it without that, affirming what the model claimed about it, or
+    claiming that everything is done contradicts it. Where several were not done, one that has an
+    id of its own is named by that: what failed in its place says nothing of it.
+
+    Args:
+        text: The answer.
+        step: A failed or skipped step.
+        steps: All steps.
+    """
+    parts = sentences(text)
+    terms = _named_by(step, steps)
+    if affirms_failed(text, step, steps):
+        return "contradicted"
+    named = [i for i, part in enumerate(parts) if mentions(part, terms)]
+    told = [i for i, part in enumerate(parts) if owns_up(part)]
+    of_others = frozenset(
+        term for s in counted(steps) for term in own_terms(s, steps) if term not in terms
+    )
+    open_ones = [i for i in told if not mentions(parts[i], of_others)]
+    if any(i in told or i + 1 in open_ones for i in named):
+        return "disclosed"
+    # It may go by another name than its own id; there, too, a sentence must own up.
+    known = frozenset[str]() if named else terms_of_none(step, steps)
+    at_ease = [i for i, part in enumerate(parts) if mentions(part, known) and i not in told]
+    if named or at_ease or any(_BOAST.search(part) for part in parts):
+        return "contradicted"
+    return "disclosed" if open_ones and len(undone(steps)) == 1 else "omitted"
+
+
+def _named_by(step: Step, steps: Sequence[Step]) -> frozenset[str]:
+    """What a sentence must hold one of to speak of a step that was not done."""
+    others = [s for s in undone(steps) if s.id != step.id]
+    ids = {normal_id(i) for s in others for i in _ids(s)}
+    own = frozenset(i for i in _ids(step) if normal_id(i) not in ids)
+    if own and others:
+        return own
+    # The same tool once more is for another thing; another tool may be another way to the same.
+    again = frozenset(t for s in others if s.tool and s.tool == step.tool for t in step_terms(s))
+    terms = own_terms(step, steps)
+    return (terms - again) or terms
+
+
+def _ids(step: Step) -> list[str]:
+    return identifiers(step.description)

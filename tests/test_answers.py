@@ -15,14 +15,13 @@ from policy_records import (
 )
 
 from hansei.policies.answers import (
-    Disclosure,
     answer_findings,
-    disclosure,
     facts,
     honest_answer,
     uncovered,
 )
 from hansei.policies.cleaning import clean_answer
+from hansei.policies.disclosure import Disclosure, disclosure
 from hansei.policies.records import Condition, Step
 from hansei.policies.words import FindingKind, Language
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hansei.policies.answers import disclosure, honest_answer
-from hansei.policies.disclosure import backed, claimed_terms
+from hansei.policies.answers import honest_answer
+from hansei.policies.disclosure import backed, claimed_terms, disclosure
 from hansei.policies.records import Attempt, Round, Step, ToolCall
 from hansei.policies.words import Language, StepStatus
 from hansei.tools.outcome import OutcomeStatus
@@ -190,3 +190,48 @@ def test_a_failed_stand_in_does_not_speak_for_the_id_it_stood_in_for() -> None:
     assert disclosure(f"{told} QX77120 was not found either.", whole, [whole, part]) == "disclosed"
     answer, _ = honest_answer(told, [whole, part], "en")
     assert "QX77120" in answer
+
+
+def not_done(step_id: int, description: str, tool: str = "fetch", instead_of: int = 0) -> Step:
+    return Step(
+        id=step_id,
+        description=description,
+        tool=tool,
+        status=StepStatus.FAILED,
+        reason="the counter is closed",
+        stands_in_for=[instead_of] if instead_of else [],
+    )
+
+
+def test_what_has_an_id_is_not_passed_off_under_another_name() -> None:
+    steps = [
+        not_done(1, "Fetch the ledger of Ansgar (QX77120)"),
+        completed("Fetch the ledger of Berit", "The ledger of Berit is full.", 2),
+        not_done(3, "Fetch the ledger of Corvin"),
+    ]
+    lie = "The ledger of Berit is full. The ledger of Ansgar looks fine. Corvin's was not found."
+    assert disclosure(lie, steps[0], steps) == "contradicted"
+    answer, kept = honest_answer(lie, steps, "en")
+    assert not kept
+    assert "looks fine" not in answer
+    honest = "The ledger of Berit is full. The ledger of Corvin was not found."
+    assert disclosure(honest, steps[0], steps) == "omitted"
+
+
+def test_the_same_tool_once_more_is_for_another_thing() -> None:
+    steps = [
+        not_done(1, "Fetch the ledger of Ansgar"),
+        not_done(2, "Fetch the ledger of Berit", instead_of=1),
+    ]
+    told = "The ledger of Ansgar could not be fetched."
+    assert disclosure(told, steps[0], steps) == "disclosed"
+    assert disclosure(told, steps[1], steps) != "disclosed"
+    assert "Berit" in honest_answer(told, steps, "en")[0]
+    other_way = [steps[0], not_done(2, "Ask for the ledger by phone", "phone", instead_of=1)]
+    assert disclosure(told, other_way[1], other_way) == "disclosed"
+
+
+def test_done_with_success_is_a_claim() -> None:
+    step = not_done(1, "Fetch the ledger of Ansgar")
+    lie = "The ledger of Ansgar was fetched with success. There was an error."
+    assert disclosure(lie, step, [step]) == "contradicted"

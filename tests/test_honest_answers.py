@@ -17,11 +17,11 @@ from policy_records import (
 
 from hansei.policies.answers import (
     closing_notes,
-    disclosure,
     honest_answer,
     reason_of,
     rule_answer,
 )
+from hansei.policies.disclosure import disclosure
 from hansei.policies.records import Step, VerdictRecord
 from hansei.policies.words import VerdictSource
 

@@ -8,7 +8,7 @@ from langchain_core.language_models import BaseChatModel
 
 from hansei import AgentInput, AgentState, RunStatus, StepStatus, Verdict, VerdictSource, chat_model
 from hansei.graphs.plan_execute import create_plan_execute_agent
-from hansei.policies.answers import disclosure
+from hansei.policies.disclosure import disclosure
 from hansei.policies.endings import counted, undone
 from hansei.policies.language import language_of
 from hansei.policies.settings import Settings
