@@ -23,7 +23,7 @@ from langgraph.store.base import BaseStore
 from hansei.graphs.in_thread import in_a_thread
 from hansei.graphs.run_table import RunRow, RunTable
 from hansei.nodes.kit import SHELVES
-from hansei.policies import budget, records, state, words
+from hansei.policies import budget, kept, records, state, words
 from hansei.policies.errors import UserError
 from hansei.tools.outcome import OutcomeStatus
 
@@ -46,6 +46,7 @@ SAVED_TYPES: tuple[type, ...] = (
     records.AnswerAttempt,
     records.RoleUsage,
     budget.Spent,
+    kept.Kept,
     OutcomeStatus,
     words.Verdict,
     words.VerdictSource,

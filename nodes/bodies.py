@@ -24,14 +24,15 @@ from hansei.nodes.reviewer import review_answer
 from hansei.nodes.synthesizer import synthesize
 from hansei.nodes.tool_call import said_by
 from hansei.nodes.tool_runner import entry_of, run_tools
+from hansei.policies.approvals import check_saved
 from hansei.policies.budget import Spent
 from hansei.policies.events import ProgressEvent, run_events, turn_events
 from hansei.policies.follow_up import said
+from hansei.policies.kept import Kept, in_force, keep
 from hansei.policies.phrases import say
 from hansei.policies.provenance import given_up_calls, standing_calls
 from hansei.policies.records import Step
-from hansei.policies.rulings import judges_answer
-from hansei.policies.run_context import RunContext
+from hansei.policies.rulings import bound_from_here, judges_answer
 from hansei.policies.schedule import in_flight
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState, StepInput, StepTask, changes
@@ -46,13 +47,14 @@ StateBody = Callable[[AgentState, Kit, Settings], Body[Update]]
 TaskBody = Callable[[StepTask, Kit, Settings], Body[Turn]]
 
 
-def state_node(body: StateBody, kit: Kit, *, whole: bool = False) -> Node[AgentState, Update]:
+def state_node(body: StateBody, kit: Kit, *, first: bool = False) -> Node[AgentState, Update]:
     """A node that sees the whole state.
 
     Args:
         body: What it does.
         kit: What it does it with.
-        whole: Its update is written as it is, also what stands in the state already.
+        first: It begins a run: what an earlier one has kept is not its, and its update is written
+            as it is, also what stands in the state already.
     """
 
     def closed(state: AgentState, update: Update, session: NodeSession) -> Update:
@@ -60,7 +62,10 @@ def state_node(body: StateBody, kit: Kit, *, whole: bool = False) -> Node[AgentS
         if update.get("status", RunStatus.RUNNING) is not RunStatus.RUNNING:
             session.end()
         update = {"usage": session.usage, **update}
-        return update if whole else changes(update, state)
+        if first:
+            check_saved(update["gates"], saved=session.saved)
+            return {**update, "kept": keep(kit.settings, _context())}
+        return changes({**_kept(state, kit), **update}, state)
 
     def run(state: AgentState) -> Update:
         session = _open(kit, state)
@@ -114,7 +119,7 @@ def _reflect(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
 
 def beginning(kit: Kit) -> Node[AgentState, Update]:
     """A new question, to a state without an earlier one."""
-    return state_node(begin, kit, whole=True)  # so that a result has every key
+    return state_node(begin, kit, first=True)  # so that a result has every key
 
 
 def planner(kit: Kit) -> Node[AgentState, Update]:
@@ -179,6 +184,7 @@ def tasks(state: AgentState, steps: Sequence[Step]) -> list[Send]:
                 run_id=state.run_id,
                 started_at=state.started_at,
                 gated=state.gates.tools,
+                kept=state.kept,
                 spent=spent,
             ),
         )
@@ -198,6 +204,17 @@ def _input(state: AgentState, step_id: int) -> StepInput:
     )
 
 
+def _kept(state: AgentState, kit: Kit) -> Update:
+    """What a run keeps of settings that are not those it has kept, with the bound that follows."""
+    kept = keep(kit.settings, _context(), state.kept)
+    if kept == state.kept:
+        return {}
+    settings = in_force(kit.settings, _context(), kept)
+    if settings == in_force(Settings(), None, state.kept):
+        return {"kept": kept}
+    return {"kept": kept, "bound": bound_from_here(state, settings)}
+
+
 def spent_of(state: AgentState) -> Spent:
     """What the state knows to be spent."""
     return Spent(
@@ -206,32 +223,32 @@ def spent_of(state: AgentState) -> Spent:
     )
 
 
-def _settings(kit: Kit) -> Settings:
+def _context() -> Settings | None:
     # LangGraph turns a mapping into Settings; without a context there is None, whatever it says.
     # Inside another graph it is that graph's context, which may be anything and is not for us.
     context = cast("object", get_runtime(Settings).context)
-    if not isinstance(context, Settings):
-        return kit.settings
-    return RunContext.of(kit.settings).overridden_by(context)
+    return context if isinstance(context, Settings) else None
 
 
 def _open(kit: Kit, state: AgentState) -> NodeSession:
     kit.ledger.sync(state.run_id, spent_of(state), alone=not in_flight(state.steps))
-    return _session(kit, state.run_id, state.started_at)
+    return _session(kit, state.run_id, state.started_at, kept=state.kept)
 
 
 def _open_task(kit: Kit, task: StepTask) -> NodeSession:
     kit.ledger.sync(task.run_id, task.spent, alone=False)
-    return _session(kit, task.run_id, task.started_at, step=task.step.id)
+    return _session(kit, task.run_id, task.started_at, kept=task.kept, step=task.step.id)
 
 
-def _session(kit: Kit, run_id: str, started_at: float, *, step: int | None = None) -> NodeSession:
+def _session(
+    kit: Kit, run_id: str, started_at: float, *, kept: Kept | None, step: int | None = None
+) -> NodeSession:
     config: RunnableConfig = get_config()
     if step is not None:
         config = with_metadata(config, {STEP_METADATA: step})
     return NodeSession(
         kit=kit,
-        settings=_settings(kit),
+        settings=in_force(kit.settings, _context(), kept),
         config=config,
         # A graph around this one, or a server, brings its own store for an agent that has none.
         store=kit.store or kit.lent_store(config),

@@ -233,8 +233,13 @@ class NodeSession:
         Without a saver there is no run to look at or to fork, and a process that serves for weeks
         would keep the outputs of all of them.
         """
-        if self.store is None and not self.config.get("configurable", {}).get(LENT_SAVER):
+        if self.store is None and not self.saved:
             self.kit.memory.drop(self.run_id)
+
+    @property
+    def saved(self) -> bool:
+        """Whether a saver keeps the run, so that somebody can come back to it."""
+        return bool(self.config.get("configurable", {}).get(LENT_SAVER))
 
     def _for_tools(self) -> BaseStore:
         return self.kit.memory.for_tools if self.store is None else self.store

@@ -14,7 +14,7 @@ from hansei.policies.drafts import StepDraft
 from hansei.policies.errors import UserError
 from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.phrases import say
-from hansei.policies.records import Step, ToolCall
+from hansei.policies.records import Gates, Step, ToolCall
 from hansei.policies.settings import Settings
 from hansei.policies.words import Language
 
@@ -49,6 +49,24 @@ def gated(settings: Settings, *, tools: frozenset[str], effects: frozenset[str])
     if settings.approve_effects:
         chosen |= effects
     return sorted(chosen)
+
+
+def check_saved(gates: object, *, saved: bool) -> None:
+    """Refuse to ask for leave where nobody could come back with the answer.
+
+    Args:
+        gates: What a human is to be asked for.
+        saved: A saver keeps the run.
+
+    Raises:
+        UserError: As said.
+    """
+    if isinstance(gates, Gates) and not saved and (gates.plan or gates.replans or gates.tools):
+        msg = (
+            "A run that waits for your leave needs a checkpointer to wait in; give one with "
+            "checkpointer=, or leave the approve_… settings out."
+        )
+        raise UserError(msg)
 
 
 def check_gates(settings: Settings, tools: frozenset[str]) -> None:

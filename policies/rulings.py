@@ -1,5 +1,6 @@
 """Verdicts given by hand: what they are about, and what they undo."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -31,6 +32,8 @@ class Rulings:
 
     steps: Mapping[int, Ruling] = field(default_factory=dict[int, Ruling])
     answer: Ruling | None = None
+    edited: Mapping[int, Ruling] = field(default_factory=dict[int, Ruling])
+    """What follows from steps whose status or result was set by hand since they were looked at."""
 
     def __bool__(self) -> bool:
         """Whether there is any."""
@@ -47,23 +50,34 @@ def rulings(state: AgentState) -> Rulings:
         UserError: There is nothing that it could be about, or nothing that could pass.
     """
     found = {i: s.verdict for i, s in state.steps.items() if s.verdict is not None}
-    said = state.verdict
+    said, edited = state.verdict, by_hand(state)
     if said is None:
-        return Rulings(found)
+        return Rulings(found, edited=edited)
     about = finished(state.steps, state.in_order) or running(state.steps)
     if not about and state.answer_status is not AnswerStatus.PENDING and state.reflections:
         about = [state.reflections[-1].step]
     if not about and state.answer_status is AnswerStatus.PENDING:
         about = [0]
     if about == [0] and state.answer_attempts:
-        return Rulings(found, answer=said)
+        return Rulings(found, answer=said, edited=edited)
     known = [i for i in about if i in state.steps]
     if not known:
         msg = "Nothing was done there yet that a verdict could be about; name the step as well."
         raise UserError(msg)
     for step in (state.steps[i] for i in known):
         check_pass(step, said)
-    return Rulings({**dict.fromkeys(known, said), **found})
+    return Rulings({**dict.fromkeys(known, said), **found}, edited=edited)
+
+
+def by_hand(state: AgentState) -> dict[int, Ruling]:
+    """The steps that were edited by hand since the reflector looked, each as a verdict would be."""
+    told = Counter(r.step for r in state.reflections if r.source is VerdictSource.HUMAN)
+    found: dict[int, Ruling] = {}
+    for step in state.steps.values():
+        mine = [v for v in step.verdicts if v.source is VerdictSource.HUMAN]
+        if len(mine) > told[step.id]:
+            found[step.id] = Ruling(verdict=mine[-1].verdict, analysis=mine[-1].analysis)
+    return found
 
 
 def judges_answer(state: AgentState) -> bool:
@@ -78,9 +92,12 @@ def judges_answer(state: AgentState) -> bool:
     return (drafted or given.answer is not None) and not given.steps
 
 
-def ruled(ruling: Ruling, *, attempt: int, language: Language) -> VerdictRecord:
+def ruled(
+    ruling: Ruling, *, attempt: int, language: Language, answer: bool = False
+) -> VerdictRecord:
     """The record of a verdict given by hand; a REPLAN is given a reason where it brings none."""
-    why = say("human_replan", language) if ruling.verdict is Verdict.REPLAN else ""
+    anew = say("human_rewrite" if answer else "human_replan", language)
+    why = anew if ruling.verdict is Verdict.REPLAN else ""
     return VerdictRecord(
         verdict=ruling.verdict,
         source=VerdictSource.HUMAN,
@@ -93,7 +110,7 @@ def ruled(ruling: Ruling, *, attempt: int, language: Language) -> VerdictRecord:
 def reopens(state: AgentState, given: Rulings) -> bool:
     """Whether an edit asks for work on a run that is over."""
     open_steps = any(s.status is StepStatus.PENDING for s in state.steps.values())
-    return state.status is not RunStatus.RUNNING and (bool(given) or open_steps)
+    return state.status is not RunStatus.RUNNING and bool(given or given.edited or open_steps)
 
 
 def set_back(steps: Mapping[int, Step], given: Mapping[int, Ruling]) -> dict[int, Step]:
@@ -147,13 +164,19 @@ def taken_back(state: AgentState, settings: Settings, *, now: float) -> dict[str
 
 
 def bound_after_edit(state: AgentState, settings: Settings) -> int:
-    """The most model calls of a run on which a human has ruled: those made, and all anew.
+    """The most model calls of a run on which a human has ruled.
 
     A replan that a human asks for comes on top of those that the settings allow.
     """
-    made = sum(cost.calls for cost in state.usage.values())
     more = settings.model_copy(update={"max_replans": settings.max_replans + 1})
-    return made + worst_case_calls(more, steps=len(state.steps))
+    return bound_from_here(state, more)
+
+
+def bound_from_here(state: AgentState, settings: Settings) -> int:
+    """The most model calls of a run that may do all its steps anew, with those that were made."""
+    made = sum(cost.calls for cost in state.usage.values())
+    most = made + worst_case_calls(settings, steps=len(state.steps))
+    return most if settings.call_budget is None else min(most, max(made, settings.call_budget))
 
 
 def still_unknown(steps: Mapping[int, Step]) -> str:

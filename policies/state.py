@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from hansei.policies.budget import Spent
 from hansei.policies.edits import add_reflections, merge_steps
 from hansei.policies.follow_up import Turn, earlier_turns
+from hansei.policies.kept import Kept
 from hansei.policies.plain_model import PlainModel
 from hansei.policies.records import (
     AnswerAttempt,
@@ -92,6 +93,7 @@ class AgentState(PlainModel):
     dispatch: list[int] = Field(
         default_factory=list[int], description="steps that the next edge hands to the executor"
     )
+    kept: Kept | None = Field(default=None, description="the settings that it was started with")
     gates: Gates = Field(default_factory=Gates, description="what a human is asked for")
     waiting: Waiting | None = Field(default=None, description="what waits for a human's leave")
     replan_due: list[int] = Field(
@@ -179,6 +181,7 @@ class StepTask(Record):
     gated: list[str] = Field(
         default_factory=list[str], description="tools whose calls wait for a human's leave"
     )
+    kept: Kept | None = None
     spent: Spent = Field(default_factory=Spent)
 
 

@@ -9,13 +9,13 @@ SETTING_NAMES = ", ".join(name for name in Settings.model_fields if name != "ref
 """What `--set` takes; the mode of reflection has an option of its own."""
 
 
-def parse_settings(reflection: str, assignments: list[str]) -> Settings:
-    """Settings from the command line.
+def parse_settings(reflection: str | None, assignments: list[str]) -> Settings:
+    """Settings from the command line; what is not given there is not set.
 
     Raises:
         UserError: A name does not exist, or a value is out of range.
     """
-    values: dict[str, object] = {"reflection": reflection}
+    values: dict[str, object] = {"reflection": reflection} if reflection is not None else {}
     for item in assignments:
         name, sep, text = item.partition("=")
         if not sep:

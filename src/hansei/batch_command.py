@@ -39,7 +39,7 @@ def batch(
         bool, typer.Option("--json", help="Print one JSON object a line for each run.")
     ] = False,
     parallel: Annotated[int, typer.Option(min=1, help="Runs at once.")] = 1,
-    reflection: ReflectionOption = "always",
+    reflection: ReflectionOption = None,
     assignments: AssignmentsOption = None,
 ) -> None:
     """Run many goals, each on its own thread; the same command again goes on with the rest."""
@@ -53,7 +53,7 @@ def batch(
         again += ["--db", shown(db)] if db else []
         again += ["--json"] if as_json else []
         again += ["--parallel", str(parallel)] if parallel > 1 else []
-        again += ["--reflection", reflection] if reflection != "always" else []
+        again += ["--reflection", reflection] if reflection else []
         again += [part for each in assignments or [] for part in ("--set", each)]
         chosen = Batch(
             jobs=jobs,

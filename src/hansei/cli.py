@@ -81,7 +81,7 @@ def run(
     thread: ThreadOption = None,
     db: DatabaseOption = None,
     as_json: JsonOption = False,
-    reflection: ReflectionOption = "always",
+    reflection: ReflectionOption = None,
     assignments: AssignmentsOption = None,
 ) -> None:
     """Run one goal and watch it."""
@@ -107,7 +107,7 @@ def resume(
     answer: Annotated[
         str | None, typer.Option(help="Your answer, where the run has stopped to ask.")
     ] = None,
-    reflection: ReflectionOption = "always",
+    reflection: ReflectionOption = None,
     assignments: AssignmentsOption = None,
 ) -> None:
     """Go on with a run that was stopped, with the same tools and settings as before."""
@@ -150,7 +150,7 @@ def fork(
     result: Annotated[
         str | None, typer.Option(help="The step's result, where you know it better.")
     ] = None,
-    reflection: ReflectionOption = "always",
+    reflection: ReflectionOption = None,
     assignments: AssignmentsOption = None,
 ) -> None:
     """Go on from an earlier checkpoint, with another verdict if you like; the old branch stays."""

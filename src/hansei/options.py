@@ -35,7 +35,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 ToolsOption = Annotated[
     str, typer.Option(help="shop, module:name, file.py:name or mcp:FILE.json; several with commas.")
 ]
-ReflectionOption = Annotated[str, typer.Option(help="always, flagged, on_signal, auto or never.")]
+ReflectionOption = Annotated[
+    str | None,
+    typer.Option(help="always, flagged, on_signal, auto or never.", show_default="always"),
+]
 AssignmentsOption = Annotated[
     list[str] | None,
     typer.Option(
