@@ -38,6 +38,7 @@ from hansei.nodes.prompting import load_all
 from hansei.policies.approvals import check_gates
 from hansei.policies.checks import Check
 from hansei.policies.errors import UserError
+from hansei.policies.kept import in_force
 from hansei.policies.progress import after_edit, next_node
 from hansei.policies.records import Step
 from hansei.policies.run_context import RunContext
@@ -188,13 +189,13 @@ def build_graph(kit: Kit) -> StateGraph[AgentState, Settings, AgentInput, AgentS
         ("reflector", _JUDGED),
         ("replanner", _REPLANNED),
     ):
-        graph.add_conditional_edges(name, _router(edges, kit.settings), edges)
+        graph.add_conditional_edges(name, _router(edges, kit), edges)
     graph.add_edge("synthesizer", "reflector")
     return graph
 
 
 def _router(
-    edges: Mapping[Hashable, str], settings: Settings
+    edges: Mapping[Hashable, str], kit: Kit
 ) -> Callable[[AgentState], Hashable | Sequence[Hashable]]:
     """The edge out of a node: `next_node` decides, this only finds its name in the drawing."""
     names = {node: name for name, node in edges.items()}
@@ -202,7 +203,8 @@ def _router(
     def route(state: AgentState) -> Hashable | Sequence[Hashable]:
         steps: Sequence[Step] = bodies.dispatched(state)
         if bodies.edited():
-            after = after_edit(state, settings)
+            settings = in_force(kit.settings, None, state.kept)
+            after = after_edit(state, settings, tools=frozenset(kit.tools))
             if after.look_back:
                 return [*bodies.tasks(state, after.steps), names["reflector"]]
             steps = after.steps

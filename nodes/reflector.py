@@ -24,7 +24,7 @@ from hansei.policies.phrases import say
 from hansei.policies.provenance import owed, standing_calls
 from hansei.policies.reading import read_verdict_word, without_lines_of
 from hansei.policies.records import Finding, Step, VerdictRecord
-from hansei.policies.rulings import reopens, ruled, rulings, taken_back
+from hansei.policies.rulings import bound_after_edit, reopens, ruled, rulings, taken_back
 from hansei.policies.schedule import finished
 from hansei.policies.settings import Settings
 from hansei.policies.settling import reflection, settle
@@ -71,10 +71,15 @@ def reflect_on_steps(state: AgentState, kit: Kit, settings: Settings) -> Body[Up
         "replans": settled.replans,
         "exhausted": settled.exhausted,
         "needs_human": settled.needs_human,
-        "reflections": [reflection(step.id, record) for step, record in judged],
+        "reflections": [
+            *(reflection(i, state.steps[i].verdicts[-1]) for i in given.edited),
+            *(reflection(step.id, record) for step, record in judged),
+        ],
     }
     if given or reopens(state, given):
         update |= taken_back(state, settings, now=time.time())
+    elif given.edited:
+        update["bound"] = bound_after_edit(state, settings)
     return update
 
 

@@ -34,7 +34,7 @@ def review_answer(state: AgentState, kit: Kit, settings: Settings) -> Body[Updat
     ruling = rulings(state).answer
     if ruling is not None:
         tries = len(state.answer_attempts)
-        record = ruled(ruling, attempt=tries, language=state.language)
+        record = ruled(ruling, attempt=tries, language=state.language, answer=True)
     else:
         record = yield from _judge(state, steps, draft, settings, last=last)
     judged = draft.model_copy(update={"verdict": record})

@@ -25,6 +25,13 @@ _SHAPES: Mapping[str, str] = {
 }
 """The fields that are merged, and what may be given for each."""
 
+_YOURS = frozenset(
+    {"steps", "verdict", "messages", "brief", "conditions", "order", "notes", "language"}
+    | {"reflections", "usage"}  # only added to
+)
+"""Fields of a planned run that an edit may change. The others are the record of what was done, and
+what follows from it: they change with the steps."""
+
 
 _EDITED_AS = "reflector"
 """The node in whose name every edit of a run's state is made."""
@@ -64,12 +71,33 @@ def _as_edit(update: StateUpdate, before: object, *, planned: bool) -> StateUpda
     if update.values is None or update.as_node in _NO_NODES:
         return update
     values = checked_edit(update.values, before)
+    if planned:
+        _check_yours(values)
     if update.as_node in _WORKING or (planned and update.as_node is None):
         return update._replace(values=values, as_node=_EDITED_AS)
     if update.as_node is None and {"steps", "verdict"} & set(values):
         msg = "There is no plan at that point yet, so there is no step or verdict to change."
         raise UserError(msg)
     return update._replace(values=values)
+
+
+def _check_yours(values: Mapping[str, object]) -> None:
+    """Refuse what is not for a human to say: that all is verified, or what it has cost.
+
+    Raises:
+        UserError: As said.
+    """
+    for name, value in values.items():
+        if name not in _YOURS:
+            AgentState.model_validate({name: value})  # what cannot be at all is told first
+            msg = (
+                f"The state field {name!r} follows from what was done and cannot be set by hand; "
+                "change a step or give a verdict."
+            )
+            raise UserError(msg)
+        if name == "steps" and _replaces(value):
+            msg = "Steps are changed one by one, and all of them stay on record."
+            raise UserError(msg)
 
 
 def checked_edit(edit: object, values: object) -> dict[str, object]:

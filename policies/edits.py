@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from hansei.policies.errors import UserError
 from hansei.policies.plain_model import SHOWN, did_you_mean
-from hansei.policies.records import Reflection, Ruling, Step, VerdictRecord
+from hansei.policies.records import Attempt, Reflection, Ruling, Step, VerdictRecord
 from hansei.policies.words import (
     USABLE,
     Progress,
@@ -30,10 +30,12 @@ def merge_steps(
     and `update_state` send, is merged into it and validated, so that an edit of one field
     does not destroy the rest. Keys may be numbers written as text. A status set by hand
     is recorded with the source `human`; a verdict set by hand waits for the reflector, which
-    applies it.
+    applies it. A result set by hand is one that the human vouches for. A step that is about
+    something else now is begun anew.
 
     Raises:
-        UserError: A key is no number, there is no such field, or a value does not fit it.
+        UserError: A key is no number, there is no such field, a value does not fit it, or the edit
+            would pass what was done for one thing off as done for another.
     """
     merged = dict(left)
     for key, value in right.items():
@@ -66,12 +68,22 @@ def add_reflections(
     return chain
 
 
-def _number(key: int | str) -> int:
-    try:
-        return int(key)
-    except ValueError:
+_MOST = 10**9
+"""Largest number of a step: what any program that reads the state can hold."""
+
+
+def _number(key: object) -> int:
+    """The number of a step.
+
+    Raises:
+        UserError: It is none.
+    """
+    whole = isinstance(key, int) and not isinstance(key, bool)
+    text = str(key).strip()
+    if not (whole or isinstance(key, str)) or not text.isdecimal() or not 0 < int(text) <= _MOST:
         msg = f"Steps are named by their numbers, and {key!r:.{SHOWN}} is none."
-        raise UserError(msg) from None
+        raise UserError(msg)
+    return int(text)
 
 
 def _with_fields(old: Step, value: Mapping[str, object]) -> Step:
@@ -107,11 +119,62 @@ def _by_hand(old: Step, new: Step) -> Step:
     if ruling is None and new.verdicts and new.verdicts != old.verdicts:
         last = new.verdicts[-1]
         ruling = Ruling(verdict=last.verdict, analysis=last.analysis, suggestion=last.suggestion)
+    if ruling is None and _brings_result(old, new):
+        ruling = Ruling(verdict=Verdict.PASS, analysis="the result was set by hand")
     if ruling is None or ruling.verdict is None:
-        return _edited_status(old, new.model_copy(update={"verdicts": old.verdicts}))
+        return _edited_status(
+            old, _begun_anew(old, new.model_copy(update={"verdicts": old.verdicts}))
+        )
     check_pass(new, ruling)
     kept = {"verdict": ruling, "verdicts": old.verdicts, "status": old.status}
     return new.model_copy(update={**kept, "progress": old.progress})
+
+
+def _brings_result(old: Step, new: Step) -> bool:
+    """Whether a human gives a result to a step that has none that counts."""
+    given = bool(new.result.strip()) and new.result != old.result
+    return given and new.status is old.status and old.status not in USABLE
+
+
+def _begun_anew(old: Step, new: Step) -> Step:
+    """The step without what was done for it, where an edit makes it about something else.
+
+    Raises:
+        UserError: It is settled already, or has changed something.
+    """
+    begun = any(attempt.rounds or attempt.result for attempt in old.attempts)
+    if _task(old) == _task(new) or not begun:
+        return new
+    if any(call.changes for attempt in old.attempts for call in attempt.calls):
+        msg = (
+            f"Step {old.id} has changed something already, which must stay on record; add a step "
+            "with the other task, or set its status by hand."
+        )
+        raise UserError(msg)
+    if new.status is not StepStatus.PENDING:
+        msg = (
+            f"Step {old.id} is {old.status} by what was done for the task that it had; to have "
+            'another one done, give it "status": "pending" as well.'
+        )
+        raise UserError(msg)
+    record = VerdictRecord(
+        source=VerdictSource.HUMAN,
+        attempt=len(old.attempts),
+        analysis=f"the task was changed by hand; it was: {old.description}",
+    )
+    return new.model_copy(
+        update={
+            "attempts": list[Attempt](),
+            "result": "",
+            "reason": "",
+            "progress": Progress.WAITING,
+            "verdicts": [*new.verdicts, record],
+        }
+    )
+
+
+def _task(step: Step) -> tuple[str, str | None]:
+    return " ".join(step.description.split()), step.tool
 
 
 def check_pass(step: Step, ruling: Ruling) -> None:
@@ -132,6 +195,9 @@ _VERDICT_OF_STATUS = {StepStatus.VERIFIED: Verdict.PASS, StepStatus.FAILED: Verd
 def _edited_status(old: Step, new: Step) -> Step:
     if new.status == old.status:
         return _vouched_for(old, new)
+    if new.status in USABLE:
+        check_pass(new, Ruling(verdict=Verdict.PASS))
+        new = new.model_copy(update={"result": new.result or new.last_attempt.result})
     record = VerdictRecord(
         verdict=_VERDICT_OF_STATUS.get(new.status),
         source=VerdictSource.HUMAN,

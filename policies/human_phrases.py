@@ -5,6 +5,10 @@ HUMAN_PHRASES: dict[str, tuple[str, str]] = {
         "人工判定：这一步要换一种做法",
         "A human decided that this must be done differently",
     ),
+    "human_rewrite": (
+        "人工判定：回答要重写",
+        "A human decided that the answer must be written anew",
+    ),
     "may_plan": (
         "这个计划可以执行吗？\n{steps}\n回答 approve，或 reject: 原因。",
         "May this plan be carried out?\n{steps}\nAnswer approve, or reject: why.",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hansei.policies.errors import UserError
+from hansei.policies.plain_model import did_you_mean
 from hansei.policies.records import Step, Waiting
 from hansei.policies.rulings import reopens, rulings
 from hansei.policies.schedule import choose, in_flight, recover, running, skip_blocked, start
@@ -106,7 +107,9 @@ class Resumed:
     """The reflector comes next: it applies what a human has decided."""
 
 
-def after_edit(state: AgentState, settings: Settings) -> Resumed:
+def after_edit(
+    state: AgentState, settings: Settings, *, tools: frozenset[str] = frozenset()
+) -> Resumed:
     """Where a run goes on after an edit of the state.
 
     An edit drops every task that was under way. So what was begun goes on where it stood, and
@@ -116,11 +119,19 @@ def after_edit(state: AgentState, settings: Settings) -> Resumed:
     Args:
         state: The state with the edit.
         settings: Limits of the run.
+        tools: All tools that there are; none are known where it is empty.
 
     Raises:
-        UserError: A verdict is about nothing, or the plan waits for leave.
+        UserError: A verdict is about nothing, a step is to use a tool that is not there, or the
+            plan waits for leave.
     """
     given = rulings(state)
+    for step in state.steps.values():
+        if tools and step.status is StepStatus.PENDING and step.tool not in {None, *tools}:
+            near = did_you_mean(str(step.tool), sorted(tools))
+            known = ", ".join(sorted(tools))
+            msg = f"Step {step.id} has no tool {step.tool!r:.80}{near}; there are: {known}."
+            raise UserError(msg)
     if state.waiting is not None:
         if given:
             msg = (

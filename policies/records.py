@@ -245,9 +245,9 @@ class AnswerAttempt(Record):
 class RoleUsage(Record):
     """What one role has cost so far."""
 
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    calls: int = Field(default=0, ge=0)
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
     estimated: bool = Field(
         default=False, description="the endpoint gave no counts, so some were estimated"
     )

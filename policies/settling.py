@@ -39,9 +39,10 @@ def settle(
             on a run that has stopped wants it to go on.
         settings: Limits of the run. What a human asks for comes on top of them.
     """
-    steps = set_back(state.steps, given.steps)
+    steps = set_back(state.steps, {**given.edited, **given.steps})
+    by_human = bool(given or given.edited)
     waiting_for = due(state)
-    exhausted, needs_human = ("", "") if given else (state.exhausted, state.needs_human)
+    exhausted, needs_human = ("", "") if by_human else (state.exhausted, state.needs_human)
     for step, record in judged:
         after = apply_verdict(step, record, settings)
         steps[step.id] = after
@@ -55,7 +56,7 @@ def settle(
         if wants_replan and fault is not Fault.BUDGET and not exhausted:
             waiting_for.append(step.id)
     current = {**state.steps, **steps}
-    if given:
+    if by_human:
         needs_human = needs_human or still_unknown(current)
     stopped = bool(exhausted or needs_human)
     waiting_for = [] if stopped else list(dict.fromkeys(waiting_for))

@@ -86,16 +86,32 @@ def test_the_order_scene_is_stopped_edited_and_resumed(
     honest: Studio, client: SyncLangGraphClient, thread: str
 ) -> None:
     stop_before_the_reflector(client, thread)
-    client.threads.update_state(thread, {"steps": {"1": {"description": "查询 99999 的物流"}}})
+    client.threads.update_state(thread, {"steps": {"1": {"needs_reflection": False}}})
     step = values_of(client, thread)["steps"]["1"]
-    assert step["description"] == "查询 99999 的物流"
+    assert step["needs_reflection"] is False
     assert step["attempts"][0]["rounds"][0]["calls"][0]["name"] == "query_order"
     asked = honest.model.count("executor")
     ended = go_on(client, thread)
     assert (ended["status"], ended["verified"]) == ("failed", False)
-    assert ended["steps"]["1"]["description"] == "查询 99999 的物流"
     assert ended["steps"]["1"]["verdicts"][-1]["source"] == "rule"
     assert honest.model.count("executor") == asked
+
+
+def test_a_step_with_another_task_is_done_anew(
+    honest: Studio, client: SyncLangGraphClient, thread: str
+) -> None:
+    stop_before_the_reflector(client, thread)
+    asked = honest.model.count("executor")
+    client.threads.update_state(thread, {"steps": {"1": {"description": "查询 99999 的物流"}}})
+    step = values_of(client, thread)["steps"]["1"]
+    assert (step["description"], step["attempts"]) == ("查询 99999 的物流", [])
+    ended = go_on(client, thread)
+    assert (ended["status"], ended["verified"]) == ("failed", False)
+    step = ended["steps"]["1"]
+    assert [v["source"] for v in step["verdicts"]] == ["human", "rule"]
+    assert len(step["attempts"]) == 1
+    assert honest.model.count("executor") > asked
+    assert "查询 99999 的物流" in honest.model.prompts("executor")[-1]
 
 
 @pytest.mark.parametrize(
