@@ -22,7 +22,7 @@ from langgraph.store.base import BaseStore
 
 from hansei.graphs.in_thread import in_a_thread
 from hansei.graphs.run_table import RunRow, RunTable
-from hansei.nodes.kit import SHELVES
+from hansei.nodes.shelves import SHELVES
 from hansei.policies import budget, kept, records, state, words
 from hansei.policies.errors import UserError
 from hansei.tools.outcome import OutcomeStatus

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -13,7 +14,7 @@ from langgraph.types import Command, Send
 from hansei.nodes.approval import approve
 from hansei.nodes.beginning import begin
 from hansei.nodes.effects import Body, Remember, adrive, drive
-from hansei.nodes.executor import Turn, execute, fault
+from hansei.nodes.executor import Turn, execute
 from hansei.nodes.kit import Kit, NodeSession
 from hansei.nodes.models import STEP_METADATA, with_metadata
 from hansei.nodes.node import Node
@@ -23,9 +24,10 @@ from hansei.nodes.replanner import replan
 from hansei.nodes.reviewer import review_answer
 from hansei.nodes.synthesizer import synthesize
 from hansei.nodes.tool_call import said_by
-from hansei.nodes.tool_runner import entry_of, run_tools
+from hansei.nodes.tool_runner import broken_off, entry_of, run_tools
 from hansei.policies.approvals import check_saved
 from hansei.policies.budget import Spent
+from hansei.policies.errors import StoreError
 from hansei.policies.events import ProgressEvent, run_events, turn_events
 from hansei.policies.follow_up import said
 from hansei.policies.kept import Kept, in_force, keep
@@ -80,7 +82,10 @@ def state_node(body: StateBody, kit: Kit, *, first: bool = False) -> Node[AgentS
 
 
 def task_node(body: TaskBody, kit: Kit) -> Node[StepTask, Command[str]]:
-    """A node that sees one step. What goes wrong inside it fails the step, not the run (P7)."""
+    """A node that sees one step. What goes wrong inside it fails the step, not the run (P7).
+
+    A store that fails ends the run: without it nobody could say later what a step has begun.
+    """
 
     def run(task: StepTask) -> Command[str]:
         session = _open_task(kit, task)
@@ -89,8 +94,12 @@ def task_node(body: TaskBody, kit: Kit) -> Node[StepTask, Command[str]]:
         except GraphBubbleUp:
             session.remember(_left(task))
             raise
+        except StoreError:
+            with suppress(StoreError):
+                session.remember(_left(task))
+            raise
         except Exception as exc:  # noqa: BLE001 - whatever it was, the step failed with it
-            turn = _broken(task, exc)
+            turn = drive(_broken(task, exc, kit), session)
         return _onward(task, turn, session)
 
     async def arun(task: StepTask) -> Command[str]:
@@ -100,15 +109,19 @@ def task_node(body: TaskBody, kit: Kit) -> Node[StepTask, Command[str]]:
         except GraphBubbleUp:
             await session.aremember(_left(task))
             raise
+        except StoreError:
+            with suppress(StoreError):
+                await session.aremember(_left(task))
+            raise
         except Exception as exc:  # noqa: BLE001 - whatever it was, the step failed with it
-            turn = _broken(task, exc)
+            turn = await adrive(_broken(task, exc, kit), session)
         return _onward(task, turn, session)
 
     return Node(run, arun)
 
 
 def _left(task: StepTask) -> Remember:
-    """Who stops to ask somebody has left the round; it was no crash."""
+    """Who stops to ask somebody, or because a store failed, has left the round; it was no crash."""
     return Remember(key=entry_of(task), text="", shelf="entries")
 
 
@@ -263,10 +276,10 @@ def _tell(events: Sequence[ProgressEvent]) -> None:
         get_runtime(Settings).stream_writer(event)
 
 
-def _broken(task: StepTask, exc: Exception) -> Turn:
-    logger.exception("step %d ended with an exception", task.step.id)
+def _broken(task: StepTask, exc: Exception, kit: Kit) -> Body[Turn]:
+    logger.error("step %d ended with an exception", task.step.id, exc_info=exc)
     reason = say("fault_exception", task.language, reason=said_by(exc)[:200])
-    return fault(task.step, Fault.EXCEPTION, reason)
+    return (yield from broken_off(task, kit, Fault.EXCEPTION, reason))
 
 
 def _onward(task: StepTask, turn: Turn, session: NodeSession) -> Command[str]:

@@ -9,6 +9,7 @@ from hansei.policies.attempts import settled, unknown, with_calls
 from hansei.policies.effect_keys import JournalEntry, effect_key, read_entry
 from hansei.policies.records import Step, ToolCall
 from hansei.policies.state import StepTask
+from hansei.policies.stored_text import storable
 from hansei.tools.outcome import OutcomeStatus, ToolOutcome, read_outcome
 
 EXCERPT = 500
@@ -37,8 +38,7 @@ def recorded(call: ToolCall, reply: ToolReply, kit: Kit) -> Body[ToolCall]:
         return settled(call, OutcomeStatus.REFUSED, reply.output)
     if reply.unknown:
         return unknown(call)
-    # Half characters could neither be sent nor written to a file.
-    output = kept = reply.output.encode("utf-8", "replace").decode()
+    output = kept = storable(reply.output)
     outcome = read_outcome(output, raised=reply.raised)
     if outcome.status is OutcomeStatus.EMPTY and call.name in kit.acts and not reply.raised:
         # Who does something need not return anything.
@@ -79,8 +79,13 @@ def as_journaled(
     if not found:
         return task, found
     calls = task.step.round_calls
-    made = {i: calls[i].model_copy(update={"args": entry.args}) for i, entry in found.items()}
+    made = {i: _as_made(calls[i], entry) for i, entry in found.items()}
     return task.model_copy(update={"step": with_calls(task.step, made)}), found
+
+
+def _as_made(call: ToolCall, entry: JournalEntry) -> ToolCall:
+    """The call with the arguments that it was made with, where the entry can be read."""
+    return call.model_copy(update={"args": entry.args or call.args})
 
 
 def settle_open_calls(task: StepTask, kit: Kit) -> Body[Step]:
@@ -98,10 +103,13 @@ def settle_open_calls(task: StepTask, kit: Kit) -> Body[Step]:
         entry = read_entry((yield from ask_recall(key_of(i, task), shelf="journal")))
         if entry is None:
             continue
-        made = call.model_copy(update={"args": entry.args})
+        made = _as_made(call, entry)
         if entry.stage == "done":
             reply = ToolReply(output=entry.output, raised=entry.raised)
-            known[i] = yield from recorded(made, reply, kit)
+            try:
+                known[i] = yield from recorded(made, reply, kit)
+            except Exception:  # noqa: BLE001 - what broke on an output once breaks on it again
+                known[i] = unknown(made)
         else:
             known[i] = unknown(made)
     return with_calls(task.step, known)

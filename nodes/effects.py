@@ -95,6 +95,8 @@ class Remember:
     key: str
     text: str
     shelf: Shelf = "outputs"
+    made: str = ""
+    """The call that was made and that this tells of; a failure to keep it names the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +189,9 @@ def ask_tool(run: RunTool) -> Body[ToolReply]:
     return reply
 
 
-def ask_remember(key: str, text: str, *, shelf: Shelf = "outputs") -> Body[bool]:
+def ask_remember(key: str, text: str, *, shelf: Shelf = "outputs", made: str = "") -> Body[bool]:
     """Keep a text, or forget it where it is empty; False when there is nowhere to keep it."""
-    reply = yield Remember(key=key, text=text, shelf=shelf)
+    reply = yield Remember(key=key, text=text, shelf=shelf, made=made)
     return reply is True
 
 

@@ -5,8 +5,11 @@ killed in between, the next one finds "begun" and nothing else. A tool that may 
 then is, under the same key; one that may not is left alone, and a human is told.
 """
 
+from dataclasses import replace
+
 from hansei.nodes.effects import Body, RunTool, ToolReply, ask_recall, ask_remember, ask_tool
 from hansei.policies.effect_keys import JournalEntry, read_entry
+from hansei.policies.stored_text import storable
 
 
 def journaled(run: RunTool, *, args: str, once: bool) -> Body[ToolReply]:
@@ -22,9 +25,11 @@ def journaled(run: RunTool, *, args: str, once: bool) -> Body[ToolReply]:
         return ToolReply(output=found.output, raised=found.raised)
     if found is not None and once:
         return ToolReply(output="", unknown=True)
+    shown = f"{run.tool.name} {args}"
     entry = JournalEntry(tool=run.tool.name, args=args)
     yield from ask_remember(run.key, entry.model_dump_json(), shelf="journal")
     reply = yield from ask_tool(run)
+    reply = replace(reply, output=storable(reply.output))
     if reply.refused:
         # It was never started, so there is nothing to remember it by.
         yield from ask_remember(run.key, "", shelf="journal")
@@ -32,5 +37,5 @@ def journaled(run: RunTool, *, args: str, once: bool) -> Body[ToolReply]:
     done = entry.model_copy(
         update={"stage": "done", "output": reply.output, "raised": reply.raised}
     )
-    yield from ask_remember(run.key, done.model_dump_json(), shelf="journal")
+    yield from ask_remember(run.key, done.model_dump_json(), shelf="journal", made=shown)
     return reply

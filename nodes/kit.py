@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -14,7 +13,6 @@ from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.store.base import BaseStore
-from langgraph.store.memory import InMemoryStore
 from langgraph.types import interrupt
 from pydantic import JsonValue
 
@@ -26,13 +24,13 @@ from hansei.nodes.effects import (
     Recall,
     Remember,
     RunTool,
-    Shelf,
     ToolReply,
 )
 from hansei.nodes.ledger import Ledger
 from hansei.nodes.models import ModelPort
 from hansei.nodes.plain_tool import call_plain, in_a_loop, request_of
 from hansei.nodes.run_memory import RunMemory
+from hansei.nodes.shelves import Shelves
 from hansei.nodes.tool_call import run_blocking, said_by, text_of, tool_node
 from hansei.policies.budget import overdue
 from hansei.policies.checks import Check
@@ -49,20 +47,6 @@ IDEMPOTENCY_KEY = "idempotency_key"
 
 LENT_SAVER = "__pregel_checkpointer"
 """Where in a config LangGraph puts the saver that a graph is run with, or is lent."""
-
-SHELVES: Mapping[Shelf, tuple[str, ...]] = {
-    "outputs": ("hansei", "outputs"),
-    "journal": ("hansei", "journal"),
-    "entries": ("hansei", "entries"),
-}
-"""Namespaces of the store; below each stands the run, so that a thread's can be deleted."""
-
-
-@runtime_checkable
-class Unsynced(Protocol):
-    """A store with a way in that is safe against the end of the process, and waits for no disk."""
-
-    unsynced: BaseStore
 
 
 @dataclass(frozen=True)
@@ -154,13 +138,13 @@ class NodeSession:
                 result = call_plain(run.tool, call, config)
             else:
                 result = run_blocking(run.tool, request_of(call), config, store=self._for_tools())
+            return _tool_reply(result)
         except GraphBubbleUp:
             if run.key:  # it stopped to ask somebody, and will begin anew
                 self.remember(Remember(key=run.key, text="", shelf="journal"))
             raise
         except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as exc:  # noqa: BLE001
             return _raised(run, exc)
-        return _tool_reply(result)
 
     async def arun_tool(self, run: RunTool) -> ToolReply:
         """Run one tool call; what it raises becomes its output. A sync tool runs in a thread."""
@@ -171,6 +155,7 @@ class NodeSession:
             result: object = await tool_node(run.tool, store=self._for_tools()).ainvoke(
                 request_of(_call_of(run)), _tool_config(run, self.config)
             )
+            return _tool_reply(result)
         except GraphBubbleUp:
             if run.key:
                 await self.aremember(Remember(key=run.key, text="", shelf="journal"))
@@ -182,45 +167,22 @@ class NodeSession:
             return _raised(run, exc)  # something inside the tool was cancelled, not this run
         except (Exception, SystemExit, GeneratorExit) as exc:  # noqa: BLE001 - a tool may raise anything
             return _raised(run, exc)
-        return _tool_reply(result)
 
     def remember(self, item: Remember) -> bool:
         """Keep a text in the store, or forget it where it is empty."""
-        store = self._store_of(item.shelf)
-        if store is None:
-            return False
-        if item.text:
-            store.put(self._shelf(item.shelf), item.key, {"text": item.text}, index=False)
-        else:
-            store.delete(self._shelf(item.shelf), item.key)
-        return True
+        return self._shelves().remember(item)
 
     async def aremember(self, item: Remember) -> bool:
         """Keep a text in the store, or forget it where it is empty."""
-        store = self._store_of(item.shelf)
-        if store is None:
-            return False
-        if item.text:
-            await store.aput(self._shelf(item.shelf), item.key, {"text": item.text}, index=False)
-        else:
-            await store.adelete(self._shelf(item.shelf), item.key)
-        return True
+        return await self._shelves().aremember(item)
 
     def recall(self, item: Recall) -> str | None:
         """Read a text back."""
-        store = self._store_of(item.shelf)
-        if store is None:
-            return None
-        found = store.get(self._shelf(item.shelf), item.key)
-        return None if found is None else str(found.value["text"])
+        return self._shelves().recall(item)
 
     async def arecall(self, item: Recall) -> str | None:
         """Read a text back."""
-        store = self._store_of(item.shelf)
-        if store is None:
-            return None
-        found = await store.aget(self._shelf(item.shelf), item.key)
-        return None if found is None else str(found.value["text"])
+        return await self._shelves().arecall(item)
 
     def ask_human(self, item: AskHuman) -> HumanReply:
         """Stop for an answer, or give the one that was sent."""
@@ -244,16 +206,8 @@ class NodeSession:
     def _for_tools(self) -> BaseStore:
         return self.kit.memory.for_tools if self.store is None else self.store
 
-    def _store_of(self, shelf: Shelf) -> BaseStore | None:
-        """Where a shelf stands: entries only count how often the process has ended in a round."""
-        if shelf != "entries":
-            return self.kit.memory.of(self.run_id) if self.store is None else self.store
-        if self.store is None or isinstance(self.store, InMemoryStore):
-            return None  # it ends with the process, so it would never have anything to count
-        return self.store.unsynced if isinstance(self.store, Unsynced) else self.store
-
-    def _shelf(self, shelf: Shelf) -> tuple[str, ...]:
-        return (*SHELVES[shelf], self.run_id or "-")
+    def _shelves(self) -> Shelves:
+        return Shelves(self.store, self.kit.memory, self.run_id)
 
     def _admit(self, role: Role) -> str:
         return self.kit.ledger.admit(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hansei.nodes.approval import approved_calls
-from hansei.nodes.call_record import as_journaled, key_of, recorded
+from hansei.nodes.call_record import as_journaled, key_of, recorded, settle_open_calls
 from hansei.nodes.effects import (
     Body,
     RequestedCall,
@@ -48,11 +48,25 @@ def run_tools(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     if crashes >= MAX_CRASHES:
         names = ", ".join(dict.fromkeys(call.name for call in task.step.round_calls))
         reason = say("fault_crashes", task.language, calls=names, times=str(crashes))
-        return fault(task.step, Fault.CRASHES, reason)
+        return (yield from broken_off(task, kit, Fault.CRASHES, reason))
     yield from ask_remember(place, str(crashes + 1), shelf="entries")
     turn = yield from _run_round(task, kit, settings)
     yield from ask_remember(place, "", shelf="entries")
     return turn
+
+
+def broken_off(task: StepTask, kit: Kit, kind: Fault, reason: str) -> Body[Turn]:
+    """End an attempt that something broke, with what the journal knows of its calls.
+
+    A call that was begun and must not be made again is for a human, whatever broke the attempt.
+    """
+    step = yield from settle_open_calls(task, kit)
+    calls = step.last_attempt.rounds[-1].calls if step.last_attempt.rounds else []
+    lost = [c for c in calls if c.outcome is OutcomeStatus.UNKNOWN]
+    if any(c.name in kit.once for c in lost):
+        told = say("fault_unknown", task.language, reason=shown_calls(lost))
+        return fault(step, Fault.UNKNOWN_EFFECT, told)
+    return fault(step, kind, reason)
 
 
 def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:

@@ -39,7 +39,8 @@ def effect_key(
         call: The call, for its tool and canonical arguments.
     """
     parts = [run_id, step, attempt, turn, place, call.name, call.args]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+    text = json.dumps(parts, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def read_entry(text: str | None) -> JournalEntry | None:

@@ -24,6 +24,10 @@ class OperatorError(HanseiError, RuntimeError):
     """
 
 
+class StoreError(OperatorError):
+    """The store failed in the middle of a run, which can be resumed."""
+
+
 class EndpointError(OperatorError):
     """A model endpoint cannot be reached, refused the call, or answered nonsense."""
 

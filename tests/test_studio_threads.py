@@ -30,7 +30,7 @@ from hansei import (
     open_checkpointer,
 )
 from hansei.graphs.agent import Agent
-from hansei.nodes.kit import SHELVES
+from hansei.nodes.shelves import SHELVES
 from hansei.tools.shop import shop_tools
 
 pytestmark = pytest.mark.xdist_group("studio")

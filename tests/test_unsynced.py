@@ -17,7 +17,7 @@ from scripted_model import ScriptedChatModel
 from scripted_replies import call_then_say, plan
 
 from hansei import AgentInput, aopen_checkpointer, create_plan_execute_agent, open_checkpointer
-from hansei.nodes.kit import Unsynced
+from hansei.nodes.shelves import Unsynced
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
 GOAL = AgentInput(goal="Look it up")
