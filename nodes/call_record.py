@@ -58,29 +58,34 @@ def recorded(call: ToolCall, reply: ToolReply, kit: Kit) -> Body[ToolCall]:
             "output": kept,
             "size": len(output),
             "ref": ref,
-            "raised": reply.raised,
-            "changes": call.name in kit.effects,
+            "raised": reply.raised and not reply.misfit,
+            "changes": call.name in kit.effects and not reply.misfit,
         }
     )
 
 
-def as_journaled(
-    task: StepTask, keys: Mapping[int, str]
-) -> Body[tuple[StepTask, dict[int, JournalEntry]]]:
-    """The round with the arguments that its begun calls were made with, and those calls.
+def begun_calls(task: StepTask, kit: Kit) -> Body[dict[int, JournalEntry]]:
+    """The open calls of the last round that an earlier process has begun.
+
+    Also those whose tool is there no more: nobody can make them again, and nobody may forget them.
+    """
+    found: dict[int, JournalEntry] = {}
+    for i, call in enumerate(task.step.round_calls):
+        if call.outcome is None and (call.name in kit.effects or call.name not in kit.tools):
+            entry = read_entry((yield from ask_recall(key_of(i, task), shelf="journal")))
+            if entry is not None:
+                found[i] = entry
+    return found
+
+
+def as_journaled(task: StepTask, begun: Mapping[int, JournalEntry]) -> StepTask:
+    """The round with the arguments that its begun calls were made with.
 
     Nobody is asked for leave of what has begun: it was given, or none was needed.
     """
-    found: dict[int, JournalEntry] = {}
-    for i, key in keys.items():
-        entry = read_entry((yield from ask_recall(key, shelf="journal")))
-        if entry is not None:
-            found[i] = entry
-    if not found:
-        return task, found
     calls = task.step.round_calls
-    made = {i: _as_made(calls[i], entry) for i, entry in found.items()}
-    return task.model_copy(update={"step": with_calls(task.step, made)}), found
+    made = {i: _as_made(calls[i], entry) for i, entry in begun.items()}
+    return task.model_copy(update={"step": with_calls(task.step, made)}) if made else task
 
 
 def _as_made(call: ToolCall, entry: JournalEntry) -> ToolCall:

@@ -79,6 +79,8 @@ class ToolReply:
     raised: bool = False
     refused: bool = False
     """A budget forbade the call, so it was never made; `output` says which."""
+    misfit: bool = False
+    """The arguments were refused by the tool's own validation, so it did not begin."""
     unknown: bool = False
     """It was begun before a crash, and nobody knows whether it went through."""
 

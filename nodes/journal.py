@@ -8,6 +8,7 @@ then is, under the same key; one that may not is left alone, and a human is told
 from dataclasses import replace
 
 from hansei.nodes.effects import Body, RunTool, ToolReply, ask_recall, ask_remember, ask_tool
+from hansei.nodes.tool_arguments import is_refused
 from hansei.policies.effect_keys import JournalEntry, read_entry
 from hansei.policies.stored_text import storable
 
@@ -28,9 +29,13 @@ def journaled(run: RunTool, *, args: str, once: bool) -> Body[ToolReply]:
     shown = f"{run.tool.name} {args}"
     entry = JournalEntry(tool=run.tool.name, args=args)
     yield from ask_remember(run.key, entry.model_dump_json(), shelf="journal")
+    refused = is_refused(run.tool, run.call.args)
     reply = yield from ask_tool(run)
-    reply = replace(reply, output=storable(reply.output))
-    if reply.refused:
+    # A tool's own work may break on a model of pydantic's too: only arguments that do not fit by
+    # themselves have kept it from beginning.
+    misfit = refused and reply.raised and (reply.misfit or bool(run.tool.handle_validation_error))
+    reply = replace(reply, output=storable(reply.output), misfit=misfit)
+    if reply.refused or reply.misfit:
         # It was never started, so there is nothing to remember it by.
         yield from ask_remember(run.key, "", shelf="journal")
         return reply

@@ -249,7 +249,7 @@ def _tool_reply(result: object) -> ToolReply:
 def _raised(run: RunTool, exc: BaseException) -> ToolReply:
     logger.warning("the tool %s raised %s", run.call.name, type(exc).__name__)
     if isinstance(exc, ToolInvocationError):
-        return ToolReply(output=_misfit(exc), raised=True)
+        return ToolReply(output=_misfit(exc), raised=True, misfit=True)
     return ToolReply(output=said_by(exc), raised=True)
 
 

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hansei.nodes.approval import approved_calls
-from hansei.nodes.call_record import as_journaled, key_of, recorded, settle_open_calls
+from hansei.nodes.call_record import (
+    as_journaled,
+    begun_calls,
+    key_of,
+    recorded,
+    settle_open_calls,
+)
 from hansei.nodes.effects import (
     Body,
     RequestedCall,
@@ -17,9 +23,9 @@ from hansei.nodes.effects import (
 from hansei.nodes.executor import Turn, fault, whole_output
 from hansei.nodes.journal import journaled
 from hansei.nodes.kit import Kit
+from hansei.nodes.tool_arguments import ToolArguments
 from hansei.policies.attempts import settled, with_calls
 from hansei.policies.carried_out import shown_calls
-from hansei.policies.effect_keys import read_entry
 from hansei.policies.fencing import scanned
 from hansei.policies.phrases import say
 from hansei.policies.provenance import calls_of
@@ -76,14 +82,16 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     other, in the order in which they were asked for.
     """
     sources = (yield from _sources(task)) if settings.provenance else None
-    found = sort_round(task, kit, sources, lost=(yield from _lost(task, kit)))
+    begun = yield from begun_calls(task, kit)
+    reader = ToolArguments(kit.tools, kit.schemas)
+    found = sort_round(task, kit, sources, begun=begun, read=reader)
     todo = found.todo
     # Keys are made of the calls as they were asked for, so that an edit cannot lose what began.
     changing = frozenset(
         i for i, call in enumerate(task.step.round_calls) if call.name in kit.effects
     )
     keys = {i: key_of(i, task) for i in todo if i in changing}
-    task, begun = yield from as_journaled(task, keys)
+    task = as_journaled(task, {i: begun[i] for i in todo if i in begun})
     task, declined = yield from approved_calls([i for i in todo if i not in begun], task, kit)
     open_calls = [i for i in todo if i not in declined]
     reads = [i for i in open_calls if i not in changing]
@@ -96,17 +104,6 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
         reason = say("fault_unknown", task.language, reason=shown_calls(lost))
         return fault(onward, Fault.UNKNOWN_EFFECT, reason)
     return Turn(onward, "executor")
-
-
-def _lost(task: StepTask, kit: Kit) -> Body[set[int]]:
-    """Places of calls whose tool is there no more, although an earlier process has begun them."""
-    found: set[int] = set()
-    for i, call in enumerate(task.step.round_calls):
-        if call.outcome is None and call.name not in kit.tools:
-            entry = yield from ask_recall(key_of(i, task), shelf="journal")
-            if read_entry(entry) is not None:
-                found.add(i)
-    return found
 
 
 def _one_by_one(

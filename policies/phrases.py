@@ -14,8 +14,8 @@ _PHRASES: dict[str, tuple[str, str]] = {
     ),
     "empty": ("没有查到任何数据", "Nothing was found"),
     "refused": (
-        "查询用的参数没有来源：{reason}",
-        "An argument of a query came from nowhere: {reason}",
+        "有一个调用被拒绝：{reason}",
+        "A call was refused: {reason}",
     ),
     "hint_partial": (
         "只重做失败的调用 {tool}，已经成功的不要再做",
@@ -33,8 +33,8 @@ _PHRASES: dict[str, tuple[str, str]] = {
     ),
     "hint_empty": ("换一种参数再查一次", "Query again with other arguments"),
     "hint_refused": (
-        "只使用任务里给出的编号和数字",
-        "Use only ids and numbers that the task gives",
+        "只使用任务里给出的编号和数字，以及工具有的参数",
+        "Use only ids and numbers that the task gives, and arguments that the tool has",
     ),
     "no_call": (
         "这一步要用工具 {tool}，但没有调用任何工具",

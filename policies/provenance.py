@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import JsonValue
@@ -143,6 +143,7 @@ def from_record(
     given_up: Sequence[ToolCall],
     *,
     once: bool = False,
+    same: Callable[[ToolCall, ToolCall], bool] | None = None,
 ) -> ToolCall | None:
     """The earlier call that answers this identical one, if it need not run again.
 
@@ -155,26 +156,28 @@ def from_record(
         mine: Calls of this step so far, of all attempts.
         given_up: Calls of the failed steps that this step stands in for.
         once: The call must not be made twice: where the tool broke off it may have done its work.
+        same: Whether two calls are the same; by default those that are written alike.
     """
-    same = [c for c in mine if _told(c, call)]
-    for old in reversed(same):
+    alike = same or same_call
+    mine = [c for c in mine if _was_tried(c) and alike(c, call)]
+    for old in reversed(mine):
         if old.outcome is not OutcomeStatus.ERROR or (once and old.raised):
             return old
-    real = [c for c in same if not c.from_record]
+    real = [c for c in mine if not c.from_record]
     if len(real) >= MAX_REAL_RUNS:
         return real[-1]
-    others = [c for c in given_up if _told(c, call)]
+    others = [c for c in given_up if _was_tried(c) and alike(c, call)]
     return others[-1] if others else None
 
 
 def same_call(one: ToolCall, other: ToolCall) -> bool:
-    """Whether two calls ask the same of the same tool."""
+    """Whether two calls ask the same of the same tool, as they are written."""
     return one.name == other.name and one.args == other.args
 
 
-def _told(old: ToolCall, call: ToolCall) -> bool:
-    """Whether an earlier call asked the same, and was made."""
-    return same_call(old, call) and old.outcome not in {None, OutcomeStatus.REFUSED}
+def _was_tried(call: ToolCall) -> bool:
+    """Whether a call has an answer, and not only a reason why it was not made."""
+    return call.outcome not in {None, OutcomeStatus.REFUSED}
 
 
 def calls_of(step: Step) -> list[ToolCall]:

@@ -44,6 +44,34 @@ class ToolKinds(Protocol):
         ...
 
 
+class CallArguments(Protocol):
+    """Calls of tools that change something, as the tools read their arguments."""
+
+    def same(self, one: ToolCall, other: ToolCall) -> bool:
+        """Whether two calls hand the same to the same tool."""
+        ...
+
+    def unknown(self, call: ToolCall) -> str:
+        """What is wrong with arguments that the tool does not have; empty where there are none."""
+        ...
+
+
+class AsWritten:
+    """Calls as they are written, where nobody knows how a tool reads them."""
+
+    def same(self, one: ToolCall, other: ToolCall) -> bool:
+        """Whether two calls are written alike."""
+        return same_call(one, other)
+
+    def unknown(self, call: ToolCall) -> str:
+        """Nothing is known."""
+        del call
+        return ""
+
+
+_AS_WRITTEN = AsWritten()
+
+
 @dataclass(frozen=True)
 class Sorted:
     """The places of a round by what becomes of them."""
@@ -57,7 +85,12 @@ class Sorted:
 
 
 def sort_round(
-    task: StepTask, kinds: ToolKinds, sources: Sequence[str] | None, *, lost: Collection[int] = ()
+    task: StepTask,
+    kinds: ToolKinds,
+    sources: Sequence[str] | None,
+    *,
+    begun: Collection[int] = (),
+    read: CallArguments = _AS_WRITTEN,
 ) -> Sorted:
     """Sort the calls of the last round.
 
@@ -65,7 +98,9 @@ def sort_round(
         task: The step and what it is bound to.
         kinds: The tools.
         sources: Where ids in arguments may come from (row P18); `None`: nobody asks.
-        lost: Places of calls that an earlier process has begun, whose tool is there no more.
+        begun: Places of calls that an earlier process has begun. Whatever speaks against them
+            now came too late.
+        read: How the tools that change something read their arguments.
     """
     calls = task.step.round_calls
     changes, lookups = _earlier(task.step)
@@ -76,11 +111,18 @@ def sort_round(
         if call.outcome is not None:
             done[i] = call
             continue
-        known = changes if call.name in kinds.effects else lookups
-        answered = unknown(call) if i in lost else _answered(call, task, known, kinds, sources)
+        if i in begun:
+            if call.name in kinds.tools:
+                todo.append(i)
+            else:
+                done[i] = unknown(call)
+            continue
+        changing = call.name in kinds.effects
+        known = _Known(changes, read) if changing else _Known(lookups, _AS_WRITTEN)
+        answered = _answered(call, task, known, kinds, sources)
         if answered is not None:
             done[i] = answered
-        elif twin := [j for j in todo if same_call(call, calls[j])]:
+        elif twin := [j for j in todo if known.read.same(call, calls[j])]:
             twins[i] = twin[0]
         else:
             todo.append(i)
@@ -125,20 +167,30 @@ def _earlier(step: Step) -> tuple[list[ToolCall], list[ToolCall]]:
     return changes, [c for c in step.last_attempt.calls if c.outcome is not None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Earlier calls that may answer one, and how they are compared with it."""
+
+    earlier: Sequence[ToolCall]
+    read: CallArguments
+
+
 def _answered(
     call: ToolCall,
     task: StepTask,
-    earlier: Sequence[ToolCall],
+    known: _Known,
     kinds: ToolKinds,
     sources: Sequence[str] | None,
 ) -> ToolCall | None:
     """The outcome of a call that must not run, or need not run again."""
     if call.name not in kinds.tools:
-        known = ", ".join(kinds.tools) or "none"
-        return settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {known}")
+        names = ", ".join(kinds.tools) or "none"
+        return settled(call, OutcomeStatus.ERROR, f"there is no tool {call.name}; tools: {names}")
+    if odd := known.read.unknown(call):
+        return settled(call, OutcomeStatus.REFUSED, odd)
     once = call.name in kinds.once
     if call.name not in kinds.volatile or (once and call.name in kinds.acts):
-        old = from_record(call, earlier, task.given_up, once=once)
+        old = from_record(call, known.earlier, task.given_up, once=once, same=known.read.same)
         if old is not None:
             return _answered_by(call, old)
     made_up = [] if sources is None else invented(arguments(call), sources)

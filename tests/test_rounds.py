@@ -74,7 +74,7 @@ def test_a_finished_round_has_every_outcome_in_its_place(calls: list[ToolCall]) 
 
 def test_a_begun_call_whose_tool_is_gone_is_unknown_and_not_wrong() -> None:
     task = task_with([call("gone", "lamp"), call("gone", "desk")])
-    found = sort_round(task, Kinds(), None, lost={0})
+    found = sort_round(task, Kinds(), None, begun={0})
     assert found.done[0].outcome is OutcomeStatus.UNKNOWN
     assert found.done[1].outcome is OutcomeStatus.ERROR
 
