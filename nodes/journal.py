@@ -35,6 +35,9 @@ def journaled(run: RunTool, *, args: str, once: bool) -> Body[ToolReply]:
     # themselves have kept it from beginning.
     misfit = refused and reply.raised and (reply.misfit or bool(run.tool.handle_validation_error))
     reply = replace(reply, output=storable(reply.output), misfit=misfit)
+    if found is not None and (reply.refused or reply.misfit):
+        # Not this time; the time before it may have gone through.
+        return ToolReply(output="", unknown=True)
     if reply.refused or reply.misfit:
         # It was never started, so there is nothing to remember it by.
         yield from ask_remember(run.key, "", shelf="journal")

@@ -92,3 +92,21 @@ def test_an_entry_that_cannot_be_read_is_a_call_that_nobody_knows_of() -> None:
 def test_a_name_with_half_a_character_has_a_key_too() -> None:
     call = ToolCall(name="refund\ud83d", args="{}")
     assert effect_key(run_id="r", step=1, attempt=1, turn=1, place=0, call=call)
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_begun_call_that_must_not_be_made_again_any_more_is_not_forgotten(
+    awaited: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, store = Shop(), FailingStore("done")
+    agent = create_plan_execute_agent(
+        refunder(), [refunds(shop, "idempotent")], store=store, checkpointer=InMemorySaver()
+    )
+    with pytest.raises(OperatorError):
+        ran(agent, GOAL, awaited)
+    store.word = None
+    monkeypatch.setattr("hansei.nodes.kit.overdue", lambda *_, **__: "the time is over")
+    state = ran(agent, None, awaited)
+    assert (shop.done, state.status) == (["1"], RunStatus.NEEDS_HUMAN)
+    assert 'refund {"order":"1"}' in state.answer
+    assert len(store.search(("hansei", "journal"))) == 1
