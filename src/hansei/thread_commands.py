@@ -36,7 +36,8 @@ def show(
 
     def body() -> int:
         from hansei.report import run_report
-        from hansei.trace import print_ending, print_run
+        from hansei.trace import print_ending
+        from hansei.views import print_run
 
         state = load_state(thread, db, checkpoint=checkpoint)
         if as_json:
@@ -61,7 +62,7 @@ def why(
 
     def body() -> int:
         from hansei.report import step_report
-        from hansei.trace import print_why
+        from hansei.views import print_why
 
         state = load_state(thread, db, checkpoint=checkpoint)
         if step not in state.steps:
@@ -82,7 +83,7 @@ def history(thread: ThreadArgument, db: DatabaseOption = None, as_json: JsonOpti
 
     def body() -> int:
         from hansei.history import moment_report
-        from hansei.trace import print_history
+        from hansei.views import print_history
 
         load_state(thread, db)
         moments = load_history(thread, db)
@@ -109,7 +110,7 @@ def threads(
     """List the threads with their last goals, or delete some."""
 
     def body() -> int:
-        from hansei.trace import print_threads
+        from hansei.views import print_threads
 
         with existing(db) as saver:
             rows = saver.threads()

@@ -1,19 +1,15 @@
-"""The live trace of a run, and what `show` and `why` print: plain text for people."""
+"""The live trace of a run and its ending: plain text for people."""
 
-import time
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from hansei.graphs.run_table import RunRow
-from hansei.history import Moment, last_verdict, told_steps
 from hansei.policies.answers import unreviewed_note
 from hansei.policies.lint import is_small_talk
 from hansei.policies.narrow import as_list, as_mapping
 from hansei.policies.phrases import say
-from hansei.policies.records import AnswerAttempt, Attempt, Step, ToolCall, VerdictRecord
+from hansei.policies.records import AnswerAttempt, Step, ToolCall, VerdictRecord
 from hansei.policies.state import AgentState
 from hansei.policies.words import (
     USABLE,
@@ -26,7 +22,7 @@ from hansei.policies.words import (
 )
 from hansei.tools.outcome import OutcomeStatus
 
-_COLOURS: Mapping[str, str] = {
+COLOURS: Mapping[str, str] = {
     "PASS": "green",
     "RETRY": "yellow",
     "REPLAN": "red",
@@ -109,12 +105,12 @@ class Trace:
             attempt = step.last_attempt
             last = attempt.rounds[-1] if attempt.rounds else None
             if attempt.result:
-                self._line(f"step {step.id}", f"result: {_short(attempt.result)}")
+                self._line(f"step {step.id}", f"result: {short(attempt.result)}")
             elif attempt.fault:
                 self._line(f"step {step.id}", f"broke off: {attempt.fault_reason}")
             elif last is not None and last.calls:
                 for call in last.calls:
-                    self._line(f"step {step.id}", _call_line(call))
+                    self._line(f"step {step.id}", call_line(call))
 
     def _verdicts(self, change: Mapping[object, object], steps: Mapping[int, Step]) -> None:
         for step in steps.values():
@@ -128,15 +124,15 @@ class Trace:
 
     def _verdict(self, where: str, record: VerdictRecord, step: Step | None) -> None:
         word = str(record.verdict or "not judged")
-        colour = _COLOURS.get(word, "yellow")
+        colour = COLOURS.get(word, "yellow")
         by = f" by {record.source}" if record.source is not VerdictSource.NONE else ""
         why = f": {record.analysis}" if record.analysis else ""
         if record.unjudged is AcceptedReason.NOT_REVIEWED:
             word, why = "not reviewed", self._why_not_reviewed(step)
-        text = f"[{colour}]{word}[/{colour}]{escape(f'{by}{_short(why)}')}"
+        text = f"[{colour}]{word}[/{colour}]{escape(f'{by}{short(why)}')}"
         self._console.print(f"[bold]{where:<9}[/bold] {text}", highlight=False)
         if record.verdict is Verdict.RETRY and record.suggestion:
-            self._line("", f"hint: {_short(record.suggestion)}")
+            self._line("", f"hint: {short(record.suggestion)}")
         if step is not None and step.status is StepStatus.ACCEPTED:
             self._line("", f"used all the same: {step.reason}")
 
@@ -159,18 +155,20 @@ def _steps_of(change: Mapping[object, object]) -> dict[int, Step]:
     return {s.id: s for s in as_mapping(value).values() if isinstance(s, Step)}
 
 
-def _call_line(call: ToolCall) -> str:
+def call_line(call: ToolCall) -> str:
+    """A call, or what came back from it, on one line."""
     if call.outcome is None:
         return f"calls {call.name}({call.args})"
     again = ", from the record" if call.from_record else ""
-    return f"{_RETURNED[call.outcome]}{again}: {_short(call.output)}"
+    return f"{_RETURNED[call.outcome]}{again}: {short(call.output)}"
 
 
 def _ids(ids: Sequence[int]) -> str:
     return ", ".join(str(i) for i in ids)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """The beginning of a text, on one line."""
     flat = " ".join(text.split())
     return flat if len(flat) <= _SHOWN else f"{flat[:_SHOWN]}…"
 
@@ -180,7 +178,7 @@ def print_ending(console: Console, state: AgentState, *, exit_code: int, thread:
     console.print()
     console.print(state.answer, markup=False, highlight=False)
     console.print()
-    colour = _COLOURS.get(state.status.value, "white")
+    colour = COLOURS.get(state.status.value, "white")
     trust = "verified" if state.verified else _doubt(state, state.language)
     ended = f"({trust}), exit code {exit_code}"
     if state.status is RunStatus.RUNNING:
@@ -207,98 +205,3 @@ def _doubt(state: AgentState, language: Language) -> str:
     steps = list(state.steps.values())
     note = unreviewed_note(steps, answer_reason=state.answer_reason, language=language)
     return note.strip("（）()。.")
-
-
-def print_run(console: Console, state: AgentState) -> None:
-    """Print a run as a table of its steps."""
-    table = Table(title=escape(state.goal), title_justify="left", show_lines=False)
-    for name in ("step", "what", "status", "why", "tries"):
-        table.add_column(name)
-    for i in state.in_order:
-        step = state.steps[i]
-        colour = _COLOURS.get(step.status.value, "white")
-        table.add_row(
-            str(step.id),
-            escape(step.description),
-            f"[{colour}]{step.status.value}[/{colour}]",
-            escape(_short(step.reason)),
-            str(len(step.attempts)),
-        )
-    console.print(table)
-
-
-def print_threads(console: Console, rows: Sequence[RunRow], standings: Mapping[str, str]) -> None:
-    """Print the threads as a table, the latest first."""
-    table = Table(show_lines=False)
-    for name in ("thread", "last goal", "since", "now"):
-        table.add_column(name)
-    for row in rows:
-        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.accepted_at))
-        note = f": {_short(row.note)}" if row.note else ""
-        now = f"{standings[row.thread_id]}{note}"
-        table.add_row(
-            escape(row.name or row.thread_id), escape(_short(row.goal)), since, escape(now)
-        )
-    console.print(table)
-
-
-def print_history(console: Console, moments: Sequence[Moment]) -> None:
-    """Print the checkpoints of a thread as a table, the oldest first."""
-    table = Table(show_lines=False)
-    for name in ("no", "from", "checkpoint", "then comes", "steps", "last verdict"):
-        table.add_column(name)
-    for moment in moments:
-        comes = ", ".join(dict.fromkeys(moment.next)) or f"(end: {moment.state.status.value})"
-        made = {"update": " (edited)", "fork": " (fork)"}.get(moment.source, "")
-        table.add_row(
-            str(moment.number),
-            f"{moment.parent or '-'}{made}",
-            f"…{moment.id[-12:]}",
-            comes,
-            escape(told_steps(moment.state)),
-            escape(last_verdict(moment.state)),
-        )
-    console.print(table)
-
-
-def print_why(console: Console, step: Step) -> None:
-    """Print everything that led to the status of one step."""
-    console.print(f"[bold]{step.id}. {escape(step.description)}[/bold]", highlight=False)
-    console.print(f"status: {step.status.value} {escape(step.reason)}", highlight=False)
-    records = list(step.verdicts)
-    for attempt in step.attempts:
-        _print_attempt(console, attempt)
-        for record in [r for r in records if r.attempt == attempt.number]:
-            _print_record(console, record)
-    if not step.attempts:
-        console.print("it was never begun")
-
-
-def _print_attempt(console: Console, attempt: Attempt) -> None:
-    console.print(f"\n[bold]attempt {attempt.number}[/bold]", highlight=False)
-    rows = [("hint", attempt.hint)]
-    rows += [("call", f"{c.name}({c.args}) → {_call_line(c)}") for c in attempt.calls]
-    rows += [("result", attempt.result), ("broke off", attempt.fault_reason)]
-    for name, text in rows:
-        if text:
-            console.print(f"  {name}: {escape(text)}", highlight=False)
-
-
-def _print_record(console: Console, record: VerdictRecord) -> None:
-    word = str(record.verdict or f"no verdict ({record.unjudged or ''})")
-    console.print(f"  verdict: {word}, source: {record.source}", highlight=False)
-    rows = [("because", record.analysis), ("suggestion", record.suggestion)]
-    rows += [(f"{f.kind.value} of {f.check}", f.reason) for f in record.findings]
-    if record.model_verdict is not None:
-        rows.append(("the model's own word", record.model_verdict.value))
-    if record.quote:
-        found = "found" if record.quote_found else "not found"
-        rows.append(("its quote", f"{record.quote} ({found})"))
-    rows += [
-        (f"condition {c.condition}", f"{'met' if c.met else 'not met'}, quote: {c.quote}")
-        for c in record.conditions
-    ]
-    rows.append(("what could not be read", record.raw))
-    for name, text in rows:
-        if text:
-            console.print(f"    {name}: {escape(text)}", highlight=False)
