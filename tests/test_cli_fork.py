@@ -74,6 +74,7 @@ def test_a_fork_may_tell_a_step_what_to_do(server: ScriptedServer) -> None:
     server.script("synthesizer", "It is 43.")
     known = report(fork(end, "--step", "1", "--verdict", "PASS", "--result", "It is 43.", "--json"))
     assert known["steps"][0]["result"] == "It is 43."
+    assert "It is 43." in hansei("why", "mine", "1", *DB).stdout
 
 
 def test_a_fork_without_a_verdict_goes_there_again(server: ScriptedServer) -> None:

@@ -70,13 +70,18 @@ def print_why(console: Console, step: Step) -> None:
     """Print everything that led to the status of one step."""
     console.print(f"[bold]{step.id}. {escape(step.description)}[/bold]", highlight=False)
     console.print(f"status: {step.status.value} {escape(step.reason)}", highlight=False)
-    records = list(step.verdicts)
+    tried = {attempt.number for attempt in step.attempts}
+    if not tried:
+        console.print("it was never begun")
     for attempt in step.attempts:
         _print_attempt(console, attempt)
-        for record in [r for r in records if r.attempt == attempt.number]:
+        for record in [r for r in step.verdicts if r.attempt == attempt.number]:
             _print_record(console, record)
-    if not step.attempts:
-        console.print("it was never begun")
+    # What a human decided about a step that nobody has tried.
+    for record in [r for r in step.verdicts if r.attempt not in tried]:
+        _print_record(console, record)
+    if step.result.strip() and step.result.strip() != step.last_attempt.result.strip():
+        console.print(f"\nresult that counts: {escape(step.result)}", highlight=False)
 
 
 def _print_attempt(console: Console, attempt: Attempt) -> None:
@@ -92,7 +97,9 @@ def _print_attempt(console: Console, attempt: Attempt) -> None:
 def _print_record(console: Console, record: VerdictRecord) -> None:
     word = str(record.verdict or f"no verdict ({record.unjudged or ''})")
     console.print(f"  verdict: {word}, source: {record.source}", highlight=False)
-    rows = [("because", record.analysis), ("suggestion", record.suggestion)]
+    rows = [("because", record.analysis)]
+    # A rule's reason may be its hint as well.
+    rows += [("suggestion", record.suggestion)] if record.suggestion != record.analysis else []
     rows += [(f"{f.kind.value} of {f.check}", f.reason) for f in record.findings]
     if record.model_verdict is not None:
         rows.append(("the model's own word", record.model_verdict.value))
