@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from broken_runs import made, scripted
@@ -112,6 +113,13 @@ def test_without_json_there_is_a_table(server: ScriptedServer) -> None:
     assert rows[2][0] == "2"
     assert rows[2][2:4] == ["failed", "4"]
     assert done.stderr == ""  # no bar where nobody looks
+
+
+def test_the_table_never_cuts_a_thread(server: ScriptedServer) -> None:
+    thread = f"{uuid4()} and what it is about"
+    done = batch(goals(f'{{"goal": "find the lamp", "thread": "{thread}"}}', name="g.jsonl"))
+    assert f" {thread}  complete, verified " in done.stdout
+    assert len(done.stdout.splitlines()) == 2
 
 
 def test_somebody_who_looks_sees_a_bar(

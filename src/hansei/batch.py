@@ -19,11 +19,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 from pydantic import JsonValue
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from hansei.console import console, print_json, say_plainly
+from hansei.console import console, print_json, print_rows, say_plainly
 from hansei.goals_file import Job
 from hansei.graphs.agent import THREAD_NAME, Agent
 from hansei.graphs.checkpoints import Checkpointer
@@ -43,9 +41,6 @@ logger = logging.getLogger(__name__)
 WORST = (0, 3, 4, 5, 6, WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED)
 """Exit codes from the best to the worst: what ended well or less well, what waits for a human,
 what could not be run at all."""
-
-ANSWER_SHOWN = 60
-"""Characters of an answer in the table: what fits beside the rest on a line of a terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,18 +166,11 @@ def _report(one: _Done) -> dict[str, JsonValue]:
 
 
 def _print_table(done: Iterable[_Done]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for name in ("line", "thread", "status", "code"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("answer")
+    rows: list[tuple[str, ...]] = []
     for one in sorted(done, key=lambda each: each.job.line):
         said = one.state.answer or one.state.reason if one.state else one.error
-        text = " ".join(said.split())
-        if len(text) > ANSWER_SHOWN:
-            text = f"{text[:ANSWER_SHOWN]}…"
-        row = (str(one.job.line), one.job.thread, _status(one), str(one.code), text)
-        table.add_row(*(escape(cell) for cell in row))
-    console().print(table)
+        rows.append((str(one.job.line), one.job.thread, _status(one), str(one.code), said))
+    print_rows(console(), ("line", "thread", "status", "code", "answer"), rows)
 
 
 def _status(one: _Done) -> str:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from hansei.console import print_rows
 from hansei.graphs.run_table import RunRow
 from hansei.history import Moment, last_verdict, told_steps
 from hansei.policies.records import Attempt, Step, VerdictRecord
@@ -34,17 +35,17 @@ def print_run(console: Console, state: AgentState) -> None:
 
 def print_threads(console: Console, rows: Sequence[RunRow], standings: Mapping[str, str]) -> None:
     """Print the threads as a table, the latest first."""
-    table = Table(show_lines=False)
-    for name in ("thread", "last goal", "since", "now"):
-        table.add_column(name)
-    for row in rows:
-        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(row.accepted_at))
-        note = f": {short(row.note)}" if row.note else ""
-        now = f"{standings[row.thread_id]}{note}"
-        table.add_row(
-            escape(row.name or row.thread_id), escape(short(row.goal)), since, escape(now)
+    cells = [
+        (
+            row.name or row.thread_id,
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(row.accepted_at)),
+            standings[row.thread_id],
+            row.goal,
         )
-    console.print(table)
+        for row in rows
+    ]
+    head = ("thread", "since", "now", "last goal")
+    print_rows(console, head, cells, notes=[row.note for row in rows])
 
 
 def print_history(console: Console, moments: Sequence[Moment]) -> None:
