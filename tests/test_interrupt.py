@@ -73,8 +73,8 @@ def test_one_signal_stops_at_the_next_border(
     )
     told = json.loads(done.stdout)
     assert (told["status"], told["verified"], told["answer"]) == ("running", False, "")
-    shown = report(hansei("show", "mine", "--db", "runs.db", "--json"))
-    assert shown["reason"] == f"The run was stopped ({number.name})."
+    assert told["reason"] == f"The run was stopped ({number.name})."
+    assert report(hansei("show", "mine", "--db", "runs.db", "--json")) == told
     # What was under way has answered, and is kept.
     assert [step["description"] for step in told["steps"]] == ["Look it up in the book"]
     assert server.count("executor") == 0

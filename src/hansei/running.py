@@ -30,7 +30,7 @@ from hansei.policies.settings import Settings
 from hansei.policies.state import AgentInput
 from hansei.policies.words import RunStatus
 from hansei.report import run_report
-from hansei.threads import state_of, stored_id
+from hansei.threads import state_of, stored_id, with_reason
 from hansei.tools.loading import load_tools
 from hansei.trace import Trace, print_ending
 
@@ -201,6 +201,7 @@ def _watched(
     if drained:
         say_plainly(told, stderr=True)
     if setup.as_json:
+        state = with_reason(state, opened.saver.runs.row(opened.place))
         print_json(run_report(state, thread=setup.thread))
     elif not drained:
         print_ending(out, state, exit_code=code, thread=setup.thread)

@@ -86,6 +86,11 @@ def load_state(thread: str, db: str | Path | None, *, checkpoint: str | None = N
                 "was kept yet; if it was stopped, run it again."
             )
         raise UserError(msg)
+    return with_reason(state, row)
+
+
+def with_reason(state: AgentState, row: RunRow | None) -> AgentState:
+    """The state with why it is no end, where it is none: only the run's row tells that."""
     if state.status is not RunStatus.RUNNING:
         return state
     stopped = row is None or not row.under_way
