@@ -9,6 +9,7 @@ from pydantic import BaseModel, JsonValue
 
 from hansei.nodes.effects import Body, ModelCall, ask_model
 from hansei.nodes.prompting import block
+from hansei.policies.own_words import in_language
 from hansei.policies.reading import Unreadable, read_object, strip_thinking
 from hansei.policies.words import Language, Role
 
@@ -112,7 +113,7 @@ def ask_structured(
         model: What the reply is read into.
         schema: Its JSON schema, for the endpoint.
         repairs: Repair requests; unreadable replies and findings of `check` share them.
-        language: Language of the repair request.
+        language: Language of the repair request, and of what is told of a reply.
         check: What is wrong with a reply that could be read.
         last_resort: Reads a value out of prose that holds no JSON, without guessing.
         foreign: Texts of others in the prompt; what is copied out of them is no reply.
@@ -140,9 +141,9 @@ def ask_structured(
             rescued = None if reply.truncated else last_resort(text)
             if rescued is not None:
                 return Asked(value=rescued, raw=raw)
-            asked = Asked(problems=[value.reason], raw=raw)
+            asked = Asked(problems=[in_language(value.reason, language)], raw=raw)
         else:
-            problems = list(check(value))
+            problems = [in_language(item, language) for item in check(value)]
             now = Asked(value=value, problems=problems, raw=raw)
             if not problems:
                 return now

@@ -14,6 +14,7 @@ from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
 from hansei.policies.attempts import with_attempt
 from hansei.policies.budget import budget_told
 from hansei.policies.fencing import capped, for_prompt, plain
+from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
 from hansei.policies.provenance import canonical
 from hansei.policies.reading import strip_thinking
@@ -99,7 +100,8 @@ def decide(
     if reply.refused:
         return fault(step, Fault.BUDGET, budget_told(reply.refused, language))
     if reply.failure:
-        return fault(step, Fault.ENDPOINT, say("fault_endpoint", language, reason=reply.failure))
+        failure = in_language(reply.failure, language)
+        return fault(step, Fault.ENDPOINT, say("fault_endpoint", language, reason=failure))
     text = stated(strip_thinking(reply.text).strip())
     text = "" if is_blank(text) else text
     calls = list(reply.calls) or _calls_in(text, kit)
@@ -141,7 +143,7 @@ def _only_calls(attempt: Attempt, task: StepTask) -> str:
     outputs = [c.output for c in attempt.calls if c.output.strip()]
     if not outputs:
         return reason
-    last = plain(outputs[-1])[:200]
+    last = in_language(plain(outputs[-1]), task.language)[:200]
     return say("after_partial_work", task.language, reason=reason, output=last)
 
 

@@ -21,6 +21,7 @@ from hansei.policies.follow_up import Turn, earlier_turns
 from hansei.policies.goals import choose_goal
 from hansei.policies.language import asked_language, speaks
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
+from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
 from hansei.policies.planning import cut_steps, number_steps
 from hansei.policies.progress import planned
@@ -128,7 +129,9 @@ def _decide(
         return _failed(say("planner_unreadable", language, reason=reply.reason), language)
     linted = correct(draft, context)
     if isinstance(linted, str):
-        return _failed(say("planner_unreadable", language, reason=linted), language)
+        return _failed(
+            say("planner_unreadable", language, reason=in_language(linted, language)), language
+        )
     if not linted.steps:
         return _direct([draft.answer.strip(), say("direct", language)])
     return _planned(draft, linted, context, settings, held=held)

@@ -20,6 +20,7 @@ from hansei.policies.checks import CheckInput, Evidence, run_checks
 from hansei.policies.fencing import fenced, scanned
 from hansei.policies.follow_up import asked_before, said
 from hansei.policies.modes import asks_critic
+from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
 from hansei.policies.provenance import owed, standing_calls
 from hansei.policies.reading import read_verdict_word, without_lines_of
@@ -207,7 +208,8 @@ def ask_critic(
         return asked.value
     refused = budget_told(asked.refused, language)
     if asked.failure or refused:
-        reason = say("reflector_down", language, reason=asked.failure or refused)
+        failure = in_language(asked.failure, language)
+        reason = say("reflector_down", language, reason=failure or refused)
     else:
         reason = say("reflector_unreadable", language, reason=asked.reason)
     return Unjudged(reason=reason, raw=asked.raw, refused=refused)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
 from hansei.policies.provenance import same_thing, standing_rounds
 from hansei.policies.records import Finding, Round, Step, ToolCall
@@ -46,7 +47,8 @@ def call_finding(step: Step, language: Language) -> Finding | None:
     bare = [(i, c) for i, c in unhealed if not _later_success(rounds, i, c.name)]
     _, call = (bare or unhealed)[-1]
     outcome = call.outcome or OutcomeStatus.ERROR
-    reason = say(_BAD[outcome], language, reason=call.reason or call.output)
+    told = in_language(call.reason or call.output, language)
+    reason = say(_BAD[outcome], language, reason=told)
     again = step.last_attempt.number > 1
     if not bare:
         hint = "" if again else say("hint_other_tool", language, tool=call.name, reason=reason)

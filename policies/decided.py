@@ -10,6 +10,7 @@ from hansei.policies.attempts import settled
 from hansei.policies.conditions import bind_conditions
 from hansei.policies.drafts import PlanDraft, StepDraft
 from hansei.policies.lint import LintContext, correct, lint
+from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
 from hansei.policies.planning import number_steps
 from hansei.policies.progress import advance
@@ -56,7 +57,11 @@ def plan_problem(decision: Decision, context: LintContext) -> str:
     problems = [*lint(draft, context), *([fixed] if isinstance(fixed, str) else [])]
     if not problems:
         return ""
-    return say("decision_steps", context.language, problem="; ".join(problems))
+    return say(
+        "decision_steps",
+        context.language,
+        problem="; ".join(in_language(p, context.language) for p in problems),
+    )
 
 
 def decided_plan(

@@ -273,7 +273,7 @@ def _validated(value: JsonObject, model: type[T]) -> T | Unreadable:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the object"
-        return Unreadable(f"{place}: {first['msg']}"[:_LONGEST_REASON])
+        return Unreadable(f"the fields do not fit: {place}: {first['msg']}"[:_LONGEST_REASON])
 
 
 @lru_cache(maxsize=64)
