@@ -186,8 +186,10 @@ class RunTable:
         }
         if self._tables.change(_TAKE, **values) != 1:
             since = time.strftime("%H:%M:%S", time.localtime(row.accepted_at if row else now))
+            called = name or (row.name if row else "") or thread_id
+            place = f" ({thread_id})" if called != thread_id else ""
             msg = (
-                f"The thread {thread_id} has a run under way since {since}; "
+                f"The thread {called}{place} has a run under way since {since}; "
                 "wait until it ends, or take another thread."
             )
             raise ThreadBusyError(msg)

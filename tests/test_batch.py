@@ -156,7 +156,7 @@ def test_a_thread_that_is_busy_is_told_and_the_others_run(server: ScriptedServer
     with open_checkpointer("runs.db") as saver, saver.runs.held(thread_id("mine")):
         found = lines_of(batch(file, "--json"))
     assert found[1]["exit_code"] == 2
-    assert "has a run under way" in found[1]["reason"]
+    assert f"The thread mine ({thread_id('mine')}) has a run under way" in found[1]["reason"]
     assert found[2]["status"] == "complete"
 
 

@@ -65,6 +65,27 @@ def test_a_thread_is_held_once_and_let_go(table: RunTable) -> None:
     assert table.row("t") is None
 
 
+@pytest.mark.parametrize(
+    ("holder", "other", "told"),
+    [
+        ("", "", "The thread 62a4 has a run"),
+        ("62a4", "62a4", "The thread 62a4 has a run"),
+        ("code", "code", r"The thread code \(62a4\) has a run"),
+        ("code", "", r"The thread code \(62a4\) has a run"),
+        ("", "code", r"The thread code \(62a4\) has a run"),
+    ],
+)
+def test_a_busy_thread_is_named_as_the_user_calls_it(
+    table: RunTable, holder: str, other: str, told: str
+) -> None:
+    with (
+        table.held("62a4", name=holder),
+        pytest.raises(ThreadBusyError, match=f"^{told} under way since"),
+        table.held("62a4", name=other),
+    ):
+        pass
+
+
 HERE = f"{machine()} {os.getpid()}"
 SINCE = process_start(os.getpid())
 
