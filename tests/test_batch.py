@@ -225,6 +225,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_command_does(
         ('{"thread": "a"}', "Line 1: The goal is empty"),
         ('{"goal": 5}', "'goal' must be text"),
         ('{"goal": "a", "treads": "b"}', "has a key 'treads'; there are: goal, thread"),
+        ('{"gaol": 1}', "Line 1 has a key 'gaol'; there are: goal, thread"),
         ("fine\n" + "x" * 30_000, "Line 2: The goal has 30000 characters"),
         ('{"goal": "a", "thread": "t"}\n{"goal": "b", "thread": "t"}', "Lines 1 and 2 name"),
     ],

@@ -71,7 +71,6 @@ def _said(line: str, number: int) -> tuple[str, str]:
     goal, thread = line, ""
     if line.lstrip().startswith("{"):
         given = _object(line, number)
-        _check_keys(given, number)
         goal, thread = given.get("goal", ""), given.get("thread", "")
         if thread and not (thread.strip() and thread.isprintable()):
             raise UserError(f"Line {number}: {thread!r:.80} cannot name a thread; use plain text.")
@@ -89,6 +88,7 @@ def _object(line: str, number: int) -> dict[str, str]:
             f'Line {number} is no JSON ({error}); write it as {{"goal": "…", "thread": "…"}}.'
         ) from error
     given = as_mapping(value)
+    _check_keys(map(str, given), number)
     for key, text in given.items():
         if not isinstance(text, str):
             raise UserError(f"Line {number}: {key!r} must be text, and it is {text!r:.80}.")
