@@ -76,11 +76,9 @@ def _close(node: JsonValue, fields: Mapping[str, JsonValue], omit: frozenset[str
         return [_close(item, fields, omit) for item in node]
     if not isinstance(node, dict):
         return node
-    fixed = {
-        key: _close(value, fields, omit)
-        for key, value in node.items()
-        if key not in {"title", "default"}
-    }
+    # What a class says of itself is for those who read the code; a model needs none of it.
+    kept = {k: v for k, v in node.items() if k not in {"title", "default"} and not _is_doc(node, k)}
+    fixed = {key: _close(value, fields, omit) for key, value in kept.items()}
     properties = fixed.get("properties")
     if isinstance(properties, dict):
         properties = {
@@ -90,6 +88,11 @@ def _close(node: JsonValue, fields: Mapping[str, JsonValue], omit: frozenset[str
         fixed["required"] = list(properties)
         fixed["additionalProperties"] = False
     return fixed
+
+
+def _is_doc(node: Mapping[str, JsonValue], key: str) -> bool:
+    """Whether it is the docstring of a class, and not the field of that name."""
+    return key == "description" and isinstance(node[key], str)
 
 
 def ask_structured(
