@@ -231,5 +231,27 @@ def test_the_help_tells_defaults_and_the_names_of_settings() -> None:
         assert name in said, name
 
 
+WITH_DATABASE = ("run", "resume", "fork", "migrate", "batch", "show", "why", "history", "threads")
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("command", WITH_DATABASE)
+def test_the_help_shows_the_place_where_the_runs_are(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "threads.db)" in hansei(command, "--help").stdout
+    (tmp_path / ".env").write_text("HANSEI_DB=from_a_file.db\n", encoding="utf-8")
+    assert "from_a_file.db)" in hansei(command, "--help").stdout
+    monkeypatch.setenv("HANSEI_DB", "/srv/runs.db")
+    said = hansei(command, "--help").stdout
+    assert "/srv/runs.db)" in said
+    assert "threads.db" not in said
+    monkeypatch.setenv("HANSEI_DB", "postgresql://me:secret@host/runs")
+    said = hansei(command, "--help").stdout
+    assert "@host/runs" in said
+    assert "secret" not in said
+
+
 def test_the_version_is_told() -> None:
     assert hansei("--version") == Done(0, f"hansei {version('hansei')}\n", "")

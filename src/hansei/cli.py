@@ -20,6 +20,7 @@ from hansei.model_commands import model_app
 from hansei.options import (
     EXIT_HELP,
     AssignmentsOption,
+    DatabaseCommand,
     DatabaseOption,
     JsonOption,
     ReflectionOption,
@@ -47,8 +48,8 @@ app = typer.Typer(
 )
 app.add_typer(model_app, name="model")
 for command in (show, why, history, threads):
-    app.command()(command)
-app.command(epilog=BATCH_HELP)(batch)
+    app.command(cls=DatabaseCommand)(command)
+app.command(cls=DatabaseCommand, epilog=BATCH_HELP)(batch)
 
 
 def _tell_version(asked: bool) -> None:
@@ -72,7 +73,7 @@ def options(
     """An agent that looks back after every step, and says what nobody verified."""
 
 
-@app.command(epilog=EXIT_HELP)
+@app.command(cls=DatabaseCommand, epilog=EXIT_HELP)
 def run(
     goal: Annotated[
         str, typer.Argument(help="What to do, in your own words; - reads it from stdin.")
@@ -98,7 +99,7 @@ def run(
     guarded(body)
 
 
-@app.command(epilog=EXIT_HELP)
+@app.command(cls=DatabaseCommand, epilog=EXIT_HELP)
 def resume(
     thread: ThreadArgument,
     tools: ToolsOption = "shop",
@@ -131,7 +132,7 @@ def resume(
     guarded(body)
 
 
-@app.command(epilog=EXIT_HELP)
+@app.command(cls=DatabaseCommand, epilog=EXIT_HELP)
 def fork(
     thread: ThreadArgument,
     checkpoint: Annotated[
@@ -168,7 +169,7 @@ def fork(
     guarded(body)
 
 
-@app.command()
+@app.command(cls=DatabaseCommand)
 def migrate(db: DatabaseOption = None) -> None:
     """Bring the runs in a database to the version that this hansei reads."""
 

@@ -1,11 +1,18 @@
 """Options and arguments that several commands take."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from hansei.assignments import SETTING_NAMES
-from hansei.graphs.database import usual_database
+from hansei.graphs.database import default_database, usual_database
+from hansei.policies.errors import OperatorError
+from hansei.policies.places import shown
+
+if TYPE_CHECKING:  # typer's own copy of click
+    from typer._click.core import Context
+    from typer._click.formatting import HelpFormatter
 
 EXIT_HELP = "\n\n".join(
     (
@@ -18,6 +25,25 @@ EXIT_HELP = "\n\n".join(
 )
 """Shown below the help; blank lines, since the help joins all others."""
 
+
+class DatabaseCommand(TyperCommand):
+    """A command on a database, whose help shows where that is: also where `HANSEI_DB` says it."""
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """See click; the place is only looked for when somebody asks."""
+        for option in self.params:
+            if option.name == "db" and isinstance(option, TyperOption):
+                option.show_default = _place()
+        super().format_help(ctx, formatter)
+
+
+def _place() -> str:
+    try:
+        return shown(default_database())
+    except OperatorError:
+        return str(usual_database())
+
+
 ThreadOption = Annotated[
     str | None, typer.Option("--thread", help="Name or UUID of the thread; new when left out.")
 ]
@@ -27,7 +53,7 @@ DatabaseOption = Annotated[
         "--db",
         metavar="FILE|URL",
         help="SQLite file with the threads, or URL of a Postgres database; else HANSEI_DB.",
-        show_default=str(usual_database()),
+        show_default="the usual file",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
