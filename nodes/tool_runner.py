@@ -27,6 +27,7 @@ from hansei.nodes.tool_arguments import ToolArguments
 from hansei.policies.attempts import settled, with_calls
 from hansei.policies.carried_out import shown_calls
 from hansei.policies.fencing import scanned
+from hansei.policies.joining import listed
 from hansei.policies.phrases import say
 from hansei.policies.provenance import calls_of
 from hansei.policies.records import ToolCall
@@ -52,7 +53,8 @@ def run_tools(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     place = entry_of(task)
     crashes = int((yield from ask_recall(place, shelf="entries")) or 0)
     if crashes >= MAX_CRASHES:
-        names = ", ".join(dict.fromkeys(call.name for call in task.step.round_calls))
+        called = dict.fromkeys(call.name for call in task.step.round_calls)
+        names = listed(called, task.language)
         reason = say("fault_crashes", task.language, calls=names, times=str(crashes))
         return (yield from broken_off(task, kit, Fault.CRASHES, reason))
     yield from ask_remember(place, str(crashes + 1), shelf="entries")
@@ -101,7 +103,7 @@ def _run_round(task: StepTask, kit: Kit, settings: Settings) -> Body[Turn]:
     calls = finished(task.step.round_calls, found, run)
     onward = with_calls(task.step, dict(enumerate(calls)))
     if lost := [call for call in calls if call.outcome is OutcomeStatus.UNKNOWN]:
-        reason = say("fault_unknown", task.language, reason=shown_calls(lost))
+        reason = say("fault_unknown", task.language, reason=shown_calls(lost, task.language))
         return fault(onward, Fault.UNKNOWN_EFFECT, reason)
     return Turn(onward, "executor")
 

@@ -13,6 +13,7 @@ from hansei.policies.checks import CheckInput, condition_findings
 from hansei.policies.contradictions import Contradiction, contradictions
 from hansei.policies.disclosure import backed, disclosure
 from hansei.policies.endings import counted, done, refused_by_human, undone, unvouched
+from hansei.policies.joining import listed
 from hansei.policies.language import fits_language, language_of
 from hansei.policies.phrases import say
 from hansei.policies.plain_failure import plainly_told
@@ -137,7 +138,7 @@ def told_reason(step: Step, language: Language) -> str:
     calls = changes_of(step)
     if not calls:
         return reason
-    return say("but_carried_out", language, reason=reason, calls=shown_calls(calls))
+    return say("but_carried_out", language, reason=reason, calls=shown_calls(calls, language))
 
 
 def _sentence(step: Step, language: Language) -> str:
@@ -233,7 +234,7 @@ def closing_notes(
     notes += carried_out_notes(steps, language, human_asked=bool(needs_human))
     doubtful = unvouched(parts)
     if doubtful:
-        names = ", ".join(s.description.rstrip("。.") for s in doubtful)
+        names = listed((s.description.rstrip("。.") for s in doubtful), language)
         notes.append(say("unverified", language, steps=names))
     elif answer_reason and answer_reason != AcceptedReason.NOT_REVIEWED and done(parts):
         notes.append(say("answer_unverified", language))
@@ -253,4 +254,5 @@ def unreviewed_note(steps: Sequence[Step], *, answer_reason: str, language: Lang
         if len(parts) == len(results):
             return say("not_reviewed", language)
         parts.append(say("answer_itself", language))
-    return say("parts_not_reviewed", language, parts="; ".join(parts)) if parts else ""
+    told = listed(parts, language, between="; ")
+    return say("parts_not_reviewed", language, parts=told) if parts else ""

@@ -7,6 +7,7 @@ answer that only says "not done, try again" invites a second refund.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from hansei.policies.joining import listed
 from hansei.policies.phrases import say
 from hansei.policies.provenance import calls_of, standing_calls
 from hansei.policies.records import Step, ToolCall
@@ -60,12 +61,13 @@ def left_behind(steps: Sequence[Step]) -> list[ToolCall]:
     return [call for key, call in made.items() if times[key] > vouched[key]]
 
 
-def shown_calls(calls: Iterable[ToolCall]) -> str:
+def shown_calls(calls: Iterable[ToolCall], language: Language) -> str:
     """Calls as an answer shows them: the tool's name and the beginning of its arguments."""
-    return ", ".join(
+    shown = (
         f"{c.name} {c.args if len(c.args) <= SHOWN_ARGS else c.args[:SHOWN_ARGS] + '…'}"
         for c in calls
     )
+    return listed(shown, language)
 
 
 def carried_out_notes(
@@ -84,4 +86,8 @@ def carried_out_notes(
         if not (human_asked and c.outcome is OutcomeStatus.UNKNOWN)
     ]
     told = {"carried_out": left_behind(steps), "maybe_carried_out": unsure}
-    return [say(key, language, calls=shown_calls(calls)) for key, calls in told.items() if calls]
+    return [
+        say(key, language, calls=shown_calls(calls, language))
+        for key, calls in told.items()
+        if calls
+    ]

@@ -18,6 +18,7 @@ from hansei.policies.condition_hints import condition_hint
 from hansei.policies.conditions import check_condition
 from hansei.policies.disclosure import owns_up, says_done
 from hansei.policies.fencing import scanned
+from hansei.policies.joining import listed
 from hansei.policies.phrases import say
 from hansei.policies.provenance import Owed, is_year, standing_calls
 from hansei.policies.recital import recital
@@ -223,7 +224,7 @@ def grounded(data: CheckInput) -> Finding | None:
     unknown = [i for i in named if not names_id(sources, i)]
     if not unknown or not data.evidence:
         return None
-    reason = say("ungrounded", data.language, ids=", ".join(unknown[:3]))
+    reason = say("ungrounded", data.language, ids=listed(unknown[:3], data.language))
     return Finding(kind=FindingKind.SIGNAL, check="grounded", reason=reason, hint=reason)
 
 

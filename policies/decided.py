@@ -9,6 +9,7 @@ from hansei.policies.argument_schema import fitting_arguments
 from hansei.policies.attempts import settled
 from hansei.policies.conditions import bind_conditions
 from hansei.policies.drafts import PlanDraft, StepDraft
+from hansei.policies.joining import clauses
 from hansei.policies.lint import LintContext, correct, lint
 from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
@@ -60,7 +61,7 @@ def plan_problem(decision: Decision, context: LintContext) -> str:
     return say(
         "decision_steps",
         context.language,
-        problem="; ".join(in_language(p, context.language) for p in problems),
+        problem=clauses((in_language(p, context.language) for p in problems), context.language),
     )
 
 

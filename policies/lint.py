@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hansei.policies.claims import claimed_actions
 from hansei.policies.drafts import ConditionDraft, PlanDraft, StepDraft
 from hansei.policies.follow_up import Turn, leans, with_question
+from hansei.policies.joining import listed
 from hansei.policies.text import contains_quote, identifiers, names_id, normal_id, quoted
 from hansei.policies.words import Language
 
@@ -251,7 +252,7 @@ def correct(draft: PlanDraft, context: LintContext) -> Linted | str:
     if missing:
         conditions += [ConditionDraft(quote=item, hard=True) for item in missing]
         first = steps[0]
-        told = f"{first.description} ({', '.join(missing)})"
+        told = f"{first.description} ({listed(missing, context.language)})"
         steps[0] = first.model_copy(update={"description": told})
         notes.append(f"told step {first.id} about {', '.join(missing)}")
     return Linted(steps=steps, conditions=conditions, cut=cut, notes=notes)

@@ -3,6 +3,7 @@
 import json
 
 from hansei.policies.checks import Check, CheckInput
+from hansei.policies.joining import listed
 from hansei.policies.narrow import as_mapping
 from hansei.policies.phrases import say
 from hansei.policies.records import Finding
@@ -21,7 +22,7 @@ def required_fields(*names: str) -> Check:
         missing = [n for n in names if not any(_has_field(text, n) for text in texts)]
         if not missing:
             return None
-        reason = say("field_missing", data.language, field=", ".join(missing))
+        reason = say("field_missing", data.language, field=listed(missing, data.language))
         return Finding(
             kind=FindingKind.VETO_RETRY, check="required_fields", reason=reason, hint=reason
         )

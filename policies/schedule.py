@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from hansei.policies.joining import listed
+from hansei.policies.language import language_of
 from hansei.policies.records import Attempt, Step
 from hansei.policies.words import USABLE, Progress, StepStatus
 
@@ -109,7 +111,7 @@ def _blocker(steps: Steps, step_id: int, dead: set[int]) -> str:
         for d in steps[step_id].depends_on
         if d in dead
     ]
-    return "; ".join(names)
+    return listed(names, language_of(" ".join(names)), between="; ")
 
 
 def recover(steps: Steps) -> dict[int, Step]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hansei.policies.condition_hints import condition_hint
 from hansei.policies.drafts import Text
+from hansei.policies.joining import clauses
 from hansei.policies.phrases import say
 from hansei.policies.records import (
     Condition,
@@ -131,7 +132,7 @@ def derive(judgement: Judgement, subject: Subject) -> VerdictRecord:
                 "source": veto.source,
                 "veto": True,
                 "analysis": veto.reason,
-                "suggestion": _hints(findings) or veto.reason,
+                "suggestion": _hints(findings, subject.language) or veto.reason,
             }
         )
     if settled_by_rule(findings):
@@ -190,7 +191,7 @@ def _from_critic(
         )
     objections = _objections(findings, answers, subject)
     if reply.verdict is Verdict.RETRY or objections:
-        return _retry(record, reply, objections)
+        return _retry(record, reply, objections, subject.language)
     if any(f.kind is FindingKind.UNKNOWN for f in findings):
         return _no_vouching(record, say("evaluator_unknown", subject.language))
     if found is False:
@@ -229,7 +230,9 @@ def _objections(
     return hints
 
 
-def _retry(record: VerdictRecord, reply: ReflectorReply, objections: list[str]) -> VerdictRecord:
+def _retry(
+    record: VerdictRecord, reply: ReflectorReply, objections: list[str], language: Language
+) -> VerdictRecord:
     own = record.suggestion if reply.verdict is Verdict.RETRY else ""
     parts = list(dict.fromkeys(part for part in [*objections, own] if part))
     overruled = reply.verdict is Verdict.PASS
@@ -237,8 +240,8 @@ def _retry(record: VerdictRecord, reply: ReflectorReply, objections: list[str]) 
         update={
             "verdict": Verdict.RETRY,
             "source": VerdictSource.RULE if overruled else VerdictSource.CRITIC,
-            "analysis": "; ".join(objections) if overruled else record.analysis,
-            "suggestion": "; ".join(parts) or record.analysis,
+            "analysis": clauses(objections, language) if overruled else record.analysis,
+            "suggestion": clauses(parts, language) or record.analysis,
         }
     )
 
@@ -270,8 +273,8 @@ def _found(quote: str, sources: Sequence[str]) -> bool | None:
     return any(contains_quote(source, text) for source in sources)
 
 
-def _hints(findings: Sequence[Finding]) -> str:
-    return "; ".join(dict.fromkeys(f.hint for f in findings if f.hint))
+def _hints(findings: Sequence[Finding], language: Language) -> str:
+    return clauses(dict.fromkeys(f.hint for f in findings if f.hint), language)
 
 
 def apply_verdict(step: Step, record: VerdictRecord, settings: Settings) -> Step:

@@ -16,14 +16,20 @@ from policy_records import (
 
 from hansei.policies.answers import (
     answer_findings,
+    closing_notes,
     facts,
     honest_answer,
+    reason_of,
     uncovered,
+    unreviewed_note,
 )
 from hansei.policies.cleaning import clean_answer
 from hansei.policies.disclosure import Disclosure, disclosure
 from hansei.policies.records import Condition, Step
-from hansei.policies.words import FindingKind, Language
+from hansei.policies.schedule import skip_blocked
+from hansei.policies.state import AgentState
+from hansei.policies.words import AcceptedReason, FindingKind, Language, RunStatus, StepStatus
+from hansei.report import run_reason
 
 Told = tuple[str, Step, Sequence[Step], Disclosure]
 TOLD: Mapping[str, Told] = {
@@ -198,3 +204,24 @@ def test_findings_on_an_answer() -> None:
     lost = "The parcel could not be found. It costs $399."
     assert checks(lost, PARCEL, conditions=[CHEAP]) == []
     assert checks(TELLS_STOCK, STOCK, a_step(6, RECOVERED)) == []
+
+
+def test_a_chinese_answer_joins_its_items_in_the_chinese_way() -> None:
+    accepted = [
+        a_step(i, StepStatus.ACCEPTED, result="有", description=text, reason="not_judged")
+        for i, text in enumerate(("查询订单 10001 的签收状态", "查询发票"), start=1)
+    ]
+    failed = a_step(3, StepStatus.FAILED, description="查询库存", reason="没有查到任何数据")
+    later = a_step(4, StepStatus.PENDING, description="下单", needs=[3, 5])
+    lost = a_step(5, StepStatus.FAILED, description="查询地址", reason="没有查到任何数据")
+    told = closing_notes(accepted, answer_reason="", exhausted="", language="zh")
+    assert told == ["注意：以下内容没有得到核对：查询订单 10001 的签收状态、查询发票。"]
+    skipped = skip_blocked({s.id: s for s in (failed, later, lost)})
+    assert reason_of(skipped[4], "zh") == "它所依赖的一步没有完成：查询库存、查询地址"
+    unseen = [s.model_copy(update={"reason": AcceptedReason.NOT_REVIEWED}) for s in accepted]
+    note = unreviewed_note([*unseen, failed], answer_reason="", language="zh")
+    assert note == "（按设置没有反思：查询订单 10001 的签收状态、查询发票。）"
+    state = AgentState(
+        goal="x", language="zh", status=RunStatus.PARTIAL, steps={s.id: s for s in accepted}
+    )
+    assert run_reason(state) == told[0]

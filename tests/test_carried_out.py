@@ -73,7 +73,7 @@ def test_changes_that_may_have_been_made(calls: list[ToolCall], unsure: list[Too
 
 
 def test_long_arguments_are_cut() -> None:
-    shown = shown_calls([paid('{"note":"' + "x" * 500 + '"}')])
+    shown = shown_calls([paid('{"note":"' + "x" * 500 + '"}')], "en")
     assert shown.startswith('refund {"note":"xx')
     assert len(shown) < SHOWN_ARGS + 20
 

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from hansei.graphs.run_table import RunRow
 from hansei.policies.answers import reason_of
 from hansei.policies.endings import undone, unvouched
+from hansei.policies.joining import listed
 from hansei.policies.phrases import say
 from hansei.policies.records import RoleUsage, Step
 from hansei.policies.state import AgentState
@@ -59,9 +60,9 @@ def run_reason(state: AgentState) -> str:
         key = "not_done" if why else "not_done_given_up"
         told.append(say(key, language, step=what, **({"reason": why} if why else {})))
     if open_parts := unvouched(steps):
-        names = "; ".join(_bare(step.description) for step in open_parts)
+        names = listed((_bare(step.description) for step in open_parts), language, between="; ")
         told.append(say("unverified", language, steps=names))
-    return " ".join(told) or say("answer_unverified", language)
+    return ("" if language == "zh" else " ").join(told) or say("answer_unverified", language)
 
 
 def _bare(text: str) -> str:
