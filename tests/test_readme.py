@@ -15,6 +15,8 @@ from typer.main import get_command
 
 import hansei
 from hansei import AgentInput, RunStatus, create_plan_execute_agent
+from hansei.batch import WORST
+from hansei.batch_command import BATCH_HELP
 from hansei.cli import app
 from hansei.graphs.environment import ModelEnvironment
 from hansei.graphs.run_table import LEASE
@@ -167,3 +169,35 @@ def test_every_row_that_code_cites_stands_in_the_table(room: str) -> None:
 @pytest.mark.parametrize("name", READMES)
 def test_nothing_is_left_to_fill_in(name: str) -> None:
     assert "@@" not in readme(name)
+
+
+def test_the_chinese_readme_has_one_word_for_one_thing() -> None:
+    text = readme("README.zh.md")
+    for other in ("评判", "判定", "依据", "附加项", "扩展"):
+        assert other not in text, other
+    for word in ("附加组件", "结论", "证据", "反思者"):
+        assert word in text, word
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_readme_tells_the_options_of_a_fork_and_which_code_is_the_worst(name: str) -> None:
+    text = readme(name)
+    for option in ("--verdict", "--step", "--result", "--why", "--hint"):
+        assert f"`{option}" in text, option
+    order = ", ".join(str(code) for code in WORST)
+    told = {"README.md": f"from the best to the worst: {order}", "README.zh.md": "从最好到最坏"}
+    assert told[name] in text
+    assert told["README.md"] in BATCH_HELP
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_a_run_that_waits_is_called_running_as_the_readme_says(name: str) -> None:
+    agent = create_plan_execute_agent(
+        scripted(plan("Think"), "It is 42."),
+        settings=Settings(approve_plan=True),
+        checkpointer=InMemorySaver(),
+    )
+    result = agent.invoke(AgentInput(goal="Think"), {"configurable": {"thread_id": "1"}})
+    assert "__interrupt__" in result
+    assert result["status"] is RunStatus.RUNNING
+    assert '`result["status"]`' in readme(name)

@@ -20,7 +20,8 @@ from hansei.policies.errors import UserError
 from hansei.policies.places import shown
 
 BATCH_HELP = (
-    f"{EXIT_HELP}\n\nOf several runs the worst one counts, in this order: 0, 3, 4, 5, 6, 2, 7, 1."
+    f"{EXIT_HELP}\n\n"
+    "Of several runs the worst one counts, from the best to the worst: 0, 3, 4, 5, 6, 2, 7, 1."
 )
 """Shown below the help."""
 
