@@ -72,7 +72,7 @@ def broken_off(task: StepTask, kit: Kit, kind: Fault, reason: str) -> Body[Turn]
     calls = step.last_attempt.rounds[-1].calls if step.last_attempt.rounds else []
     lost = [c for c in calls if c.outcome is OutcomeStatus.UNKNOWN]
     if any(c.name in kit.once for c in lost):
-        told = say("fault_unknown", task.language, reason=shown_calls(lost))
+        told = say("fault_unknown", task.language, reason=shown_calls(lost, task.language))
         return fault(step, Fault.UNKNOWN_EFFECT, told)
     return fault(step, kind, reason)
 
