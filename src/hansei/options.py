@@ -1,6 +1,6 @@
 """Options and arguments that several commands take."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
@@ -9,10 +9,6 @@ from hansei.assignments import SETTING_NAMES
 from hansei.graphs.database import default_database, usual_database
 from hansei.policies.errors import OperatorError
 from hansei.policies.places import shown
-
-if TYPE_CHECKING:  # typer's own copy of click
-    from typer._click.core import Context
-    from typer._click.formatting import HelpFormatter
 
 EXIT_HELP = "\n\n".join(
     (
@@ -29,7 +25,8 @@ EXIT_HELP = "\n\n".join(
 class DatabaseCommand(TyperCommand):
     """A command on a database, whose help shows where that is: also where `HANSEI_DB` says it."""
 
-    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+    # What it is given is of click, or of typer's own copy of it, which has no public name.
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """See click; the place is only looked for when somebody asks."""
         for option in self.params:
             if option.name == "db" and isinstance(option, TyperOption):
