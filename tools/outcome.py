@@ -5,7 +5,6 @@ at the top of it counts, since a page that was read may well be about errors. Wo
 plain text are the last resort, and only where they are the whole text or start it.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +16,7 @@ from hansei.tools import outcome_words as words
 from hansei.tools.decoding import decoded
 from hansei.tools.failure_words import APOLOGY, FAILED_STATE, tells_failure
 from hansei.tools.outcome_failure import Fields, failure, message, named, plain, says_no, succeeded
+from hansei.tools.outcome_fields import echoes, informed, informs, is_blank, is_hollow, status_of
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
@@ -91,14 +91,14 @@ def _of_value(value: JsonValue, *, depth: int, acknowledged: bool = False) -> To
 
 def _of_list(items: list[JsonValue], *, depth: int) -> ToolOutcome:
     """A list with nothing in it, or of nothing but failures; else it is a result."""
-    if _is_hollow(items):
+    if is_hollow(items):
         return _outcome(OutcomeStatus.EMPTY, "the tool returned nothing")
     if depth >= _DEEPEST:
         return _OK
     first: ToolOutcome | None = None
     for item in items:
         # An entry that tells more than its failure is a finding of a linter, a row of a log.
-        if not isinstance(item, dict) or _informed(named(item), beside_status=True):
+        if not isinstance(item, dict) or informed(named(item), beside_status=True):
             return _OK
         outcome = _of_object(item, depth=depth + 1)
         if outcome.status is OutcomeStatus.OK:
@@ -109,11 +109,11 @@ def _of_list(items: list[JsonValue], *, depth: int) -> ToolOutcome:
 
 def _of_object(value: JsonObject, *, depth: int, acknowledged: bool = False) -> ToolOutcome:
     fields = named(value)
-    said = failure(fields, informed=_informed(fields))
+    said = failure(fields, informed=informed(fields))
     if said is not None:
         missing = words.NOT_FOUND.search(said) or says_no(fields.get("found"))
         return _outcome(OutcomeStatus.NOT_FOUND if missing else OutcomeStatus.ERROR, said)
-    status = _status(fields)
+    status = status_of(fields)
     if says_no(fields.get("found")) or words.NOT_FOUND_STATUS.fullmatch(status):
         return _outcome(OutcomeStatus.NOT_FOUND, message(fields) or status or "not found")
     acknowledged = acknowledged or _is_acknowledged(fields)
@@ -137,15 +137,6 @@ def _of_object(value: JsonObject, *, depth: int, acknowledged: bool = False) -> 
     )
 
 
-def _informed(fields: Fields, *, beside_status: bool = False) -> bool:
-    """Says whether any field tells something about what was asked for."""
-    return any(
-        _informs(key, item)
-        for key, item in fields.items()
-        if not (beside_status and (key in words.STATUS_KEYS or key in words.ENVELOPE_KEYS))
-    )
-
-
 def _wrapped(fields: Fields) -> JsonValue:
     """Looks into an envelope (`{"code": 0, "data": {…}}`), which says nothing itself."""
     inside = [item for key in words.WRAPPER_KEYS if (item := fields.get(key)) not in _HOLLOW]
@@ -159,7 +150,7 @@ def _only_part(fields: Fields) -> JsonValue:
     told = [key for key in fields if key not in words.COUNT_KEYS]
     parts = [fields[key] for key in told if isinstance(fields[key], dict | list)]
     others = [key for key in told if not isinstance(fields[key], dict | list)]
-    if len(parts) != 1 or any(_informs(key, fields[key]) for key in others):
+    if len(parts) != 1 or any(informs(key, fields[key]) for key in others):
         return None
     return parts[0]
 
@@ -167,7 +158,7 @@ def _only_part(fields: Fields) -> JsonValue:
 def _told(fields: Fields, *, acknowledged: bool) -> ToolOutcome | None:
     """An object that holds nothing but a remark is what the remark says."""
     remark = message(fields)
-    if not remark or _informed(fields) or not tells_failure(remark, short=words.SHORT_TEXT):
+    if not remark or informed(fields) or not tells_failure(remark, short=words.SHORT_TEXT):
         return None
     if acknowledged:
         return ToolOutcome(OutcomeStatus.OK, doubt=_phrase(remark))
@@ -175,11 +166,11 @@ def _told(fields: Fields, *, acknowledged: bool) -> ToolOutcome | None:
 
 
 def _shell(fields: Fields) -> ToolOutcome | None:
-    status = _status(fields)
+    status = status_of(fields)
     if words.is_on_its_way(status):
         return _outcome(OutcomeStatus.SHELL, status)
     ambiguous = bool(words.AMBIGUOUS_STATUS.fullmatch(status))
-    told = [key for key, item in fields.items() if _informs(key, item)]
+    told = [key for key, item in fields.items() if informs(key, item)]
     if any(not (ambiguous and key in words.STATUS_KEYS) for key in told):
         return None
     remark = message(fields)
@@ -188,7 +179,7 @@ def _shell(fields: Fields) -> ToolOutcome | None:
         # An order can be in this state; a list that is still empty, or "come back", says that
         # the state is the call's.
         lists = [item or [] for key, item in fields.items() if key in words.CONTAINER_KEYS]
-        hollow = any(_is_hollow(item) for item in [*fields.values(), *lists])
+        hollow = any(is_hollow(item) for item in [*fields.values(), *lists])
         if words.REAL_STATE.fullmatch(status) and not waits and not hollow:
             return ToolOutcome(OutcomeStatus.OK, doubt=_phrase(status))
         return _outcome(OutcomeStatus.SHELL, status)
@@ -197,66 +188,18 @@ def _shell(fields: Fields) -> ToolOutcome | None:
 
 def _nothing(fields: Fields, *, acknowledged: bool) -> ToolOutcome | None:
     """Says whether the object holds nothing; "done", with no data to give, is something."""
-    informing = {key for key, item in fields.items() if _informs(key, item)}
-    hollow = any(_is_hollow(fields.get(key)) for key in words.CONTAINER_KEYS)
-    if not informing.issubset(_echoes(fields) if hollow else ()):
+    informing = {key for key, item in fields.items() if informs(key, item)}
+    hollow = any(is_hollow(fields.get(key)) for key in words.CONTAINER_KEYS)
+    if not informing.issubset(echoes(fields) if hollow else ()):
         return None
     remark = message(fields)
     if words.NOT_FOUND_TEXT.fullmatch(remark):
         return _outcome(OutcomeStatus.NOT_FOUND, remark)
-    all_blank = all(key in words.REMARK_KEYS or _is_blank(item) for key, item in fields.items())
+    all_blank = all(key in words.REMARK_KEYS or is_blank(item) for key, item in fields.items())
     says_nothing = not remark or bool(words.NOTHING_TEXT.fullmatch(remark))
     if hollow or (all_blank and says_nothing and not acknowledged):
         return _outcome(OutcomeStatus.EMPTY, remark or "there is nothing in the result")
     return None
-
-
-def _echoes(fields: Fields) -> set[str]:
-    """Names the short texts that beside an empty list only repeat what was asked."""
-    return {
-        key
-        for key, item in fields.items()
-        if isinstance(item, str)
-        and len(item) <= words.SHORT_TEXT
-        and key not in words.STATUS_KEYS
-        and key not in words.CONTENT_KEYS
-    }
-
-
-def _informs(key: str, value: JsonValue) -> bool:
-    """Says whether a field tells something about what was asked for."""
-    if key in words.REMARK_KEYS or key in words.SILENT_KEYS:
-        return False
-    if isinstance(value, dict):
-        return any(
-            name not in words.REMARK_KEYS and not _is_blank(item) and not _is_echo(name, item)
-            for name, item in value.items()
-        )
-    if isinstance(value, list):
-        return not all(_is_blank(item) for item in value)
-    if key in words.STATUS_KEYS and isinstance(value, str):
-        return not _is_blank(value) and not words.GOOD_STATUS.fullmatch(value.strip())
-    if key in words.COUNT_KEYS and value == 0:
-        return False
-    return not _is_blank(value) and not _is_echo(key, value)
-
-
-def _is_hollow(value: JsonValue) -> bool:
-    """Says whether a container has nothing in it, or only more of nothing."""
-    return value == {} or (isinstance(value, list) and all(i in (None, [], {}) for i in value))
-
-
-def _is_blank(value: JsonValue) -> bool:
-    if isinstance(value, str):
-        return bool(words.BLANK.fullmatch(value.strip()))
-    if isinstance(value, float) and math.isnan(value):
-        return True  # a computation that gave no number
-    return value is None or value == [] or value == {}
-
-
-def _is_echo(key: str, value: JsonValue) -> bool:
-    is_scalar = isinstance(value, (str, int)) and not isinstance(value, bool)
-    return is_scalar and bool(words.ECHO_KEY.fullmatch(key))
 
 
 def _is_acknowledged(fields: Fields) -> bool:
@@ -264,7 +207,7 @@ def _is_acknowledged(fields: Fields) -> bool:
         succeeded(fields)
         or _denies_errors(fields)
         or fields.get("code") in (0, 200, "0", "200")
-        or any(words.GOOD_STATUS.fullmatch(t) for t in (_status(fields), message(fields)) if t)
+        or any(words.GOOD_STATUS.fullmatch(t) for t in (status_of(fields), message(fields)) if t)
     )
 
 
@@ -274,10 +217,6 @@ def _denies_errors(fields: Fields) -> bool:
     return any(item is False or bool(plain(item)) for item in said) or (
         bool(said) and set(fields) <= set(words.ERROR_KEYS)
     )
-
-
-def _status(fields: Fields) -> str:
-    return next((t for key in words.STATUS_KEYS if (t := plain(fields.get(key)))), "")
 
 
 _TEXT_RULES: Final[tuple[tuple[Callable[[str], object], OutcomeStatus], ...]] = (
