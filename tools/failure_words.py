@@ -17,7 +17,9 @@ ERROR_TEXT: Final = re.compile(
     r"(?:(?i:(?:fatal |api |internal |tool |unexpected )?error|exception|fatal|failed)\s*[:：]"
     r"|(?i:https?(?: error)?(?: status)?(?: code)?) [45]\d\d\s*[:：-]"
     r"|<(?:async_)?generator object \S+ at 0x|<coroutine object \S+ at 0x"
-    r"|ERROR\b|Traceback\b|[\[【](?i:error|fatal|错误)[\]】]|Exception in thread\b"
+    r"|<[\w.]+(?: [\w.<>-]+){0,8} at 0x[0-9a-fA-F]+[^\n]{0,200}>\Z"
+    r"|<\w*Response \[\d{3}[^\]\n]{0,40}\]>\Z|(?:\[object \w+\][\s,]*)+\Z"
+    r"|ERROR\b|-ERR\b|Traceback\b|[\[【](?i:error|fatal|错误)[\]】]|Exception in thread\b"
     r"|(?i:<(?:\?xml[^>]{0,80}>\s*<)?errors?\b"
     r"|<(?:!doctype html|html)\b.{0,600}?<title>\s*[45]\d\d\b)"
     r"|[A-Z]\w*(?:Error|Exception)\s*[:：]|(?:错误|失败|异常|出错|报错|调用失败|查询失败)\s*[:：])",
@@ -71,13 +73,19 @@ _REPORTS = (
     r"(?:invalid|expired|missing) (?:api key|access token|token|credentials?|arguments?"
     r"|parameters?|request)",
     r"something went wrong|an? (?:\w+ )?error (?:has )?occurred\b[^.]{0,40}?|rate limited",
+    r"timed out (?:waiting for|(?:while|when) \w+ing)\b[^.,:;]{0,60}",
     r"no permission(?: to [\w ]{1,30})?|(?:exit|error) code [1-9]\d*",
     r"(?:failed|unable|could not|cannot|can't) (?:to )?(?:connect|fetch|load|retrieve|reach"
     r"|authenticate|execute|complete the request)\b[^.,:;]*",
 )
 """Each with room for what follows: a reason, or what to do."""
 
-_BARE_WORDS = rf"timed out|time-?out|超时|errors?|internal error|{_HTTP}"
+_BARE_WORDS = (
+    r"(?:timed out|time-?out)"
+    r"(?: after [\d.,]+ ?(?:ms|s|secs?|min|(?:millisecond|second|minute)s?))?"
+    r"|超时(?:\s*[（(]?\s*\d+\s*(?:毫秒|秒|分钟|ms|s)\s*[)）]?)?"
+    rf"|err|errors?|internal error|{_HTTP}"
+)
 """Alone, or before a colon; before anything else they may be part of a sentence."""
 
 FAILED_TEXT: Final = re.compile(

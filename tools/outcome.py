@@ -13,10 +13,27 @@ from typing import Final, TypeAlias
 from pydantic import JsonValue
 
 from hansei.tools import outcome_words as words
-from hansei.tools.decoding import decoded
+from hansei.tools.decoding import decoded, json_run
 from hansei.tools.failure_words import APOLOGY, FAILED_STATE, tells_failure
-from hansei.tools.outcome_failure import Fields, failure, message, named, plain, says_no, succeeded
-from hansei.tools.outcome_fields import echoes, informed, informs, is_blank, is_hollow, status_of
+from hansei.tools.outcome_failure import (
+    Fields,
+    doubt,
+    failure,
+    message,
+    named,
+    plain,
+    says_no,
+    succeeded,
+)
+from hansei.tools.outcome_fields import (
+    echoes,
+    informed,
+    informs,
+    is_blank,
+    is_hollow,
+    is_no_number,
+    status_of,
+)
 
 JsonObject: TypeAlias = dict[str, JsonValue]
 
@@ -74,7 +91,25 @@ def read_outcome(output: str, *, raised: bool = False, tool_error: bool = False)
     """
     if raised or tool_error:
         return _outcome(OutcomeStatus.ERROR, output or "the tool failed and said nothing")
-    return _of_value(decoded(output), depth=0)
+    value = decoded(output)
+    outcome = _of_run(value) if isinstance(value, str) else None
+    return outcome or _of_value(value, depth=0)
+
+
+def _of_run(text: str) -> ToolOutcome | None:
+    """JSON objects one after another, or one with words behind it; None for any other text."""
+    values, rest = json_run(text)
+    if not values:
+        return None
+    one = len(values) == 1
+    outcome = _of_object(values[0], depth=0) if one else _of_list([*values], depth=0)
+    if outcome.status is OutcomeStatus.OK:
+        last = _of_object(values[-1], depth=0)
+        # What comes last says how it ended.
+        return outcome if one or rest else ToolOutcome(OutcomeStatus.OK, doubt=last.reason)
+    if len(rest) < words.SHORT_TEXT and not words.SPEAKS_OF_IT.match(rest):
+        return outcome
+    return ToolOutcome(OutcomeStatus.OK, doubt=outcome.reason)
 
 
 def _of_value(value: JsonValue, *, depth: int, acknowledged: bool = False) -> ToolOutcome:
@@ -84,7 +119,7 @@ def _of_value(value: JsonValue, *, depth: int, acknowledged: bool = False) -> To
         return _of_object(value, depth=depth, acknowledged=acknowledged)
     if isinstance(value, list):
         return _of_list(value, depth=depth)
-    if value is None:
+    if value is None or is_no_number(value):
         return _outcome(OutcomeStatus.EMPTY, "the tool returned nothing")
     return _OK
 
@@ -122,7 +157,9 @@ def _of_object(value: JsonObject, *, depth: int, acknowledged: bool = False) -> 
         outcome = _of_value(inner, depth=depth + 1, acknowledged=acknowledged)
         # A call that says it went well returns a form that was filled in wrongly, say.
         failed = outcome.status in {OutcomeStatus.ERROR, OutcomeStatus.NOT_FOUND}
-        return _OK if failed and succeeded(fields) else outcome
+        if failed and succeeded(fields):
+            return _OK
+        return outcome if outcome != _OK else _doubted(fields)
     part = _only_part(fields)
     if part and depth < _DEEPEST:
         # Under a name of its own it may be the record of a failure: only an empty one counts.
@@ -131,9 +168,10 @@ def _of_object(value: JsonObject, *, depth: int, acknowledged: bool = False) -> 
             return outcome
     return (
         _shell(fields)
+        or _state(fields)
         or _nothing(fields, acknowledged=acknowledged)
         or _told(fields, acknowledged=acknowledged)
-        or _OK
+        or _doubted(fields)
     )
 
 
@@ -186,6 +224,23 @@ def _shell(fields: Fields) -> ToolOutcome | None:
     return _outcome(OutcomeStatus.SHELL, remark) if waits else None
 
 
+def _state(fields: Fields) -> ToolOutcome | None:
+    """A state that an order can be in as well as the call, where nothing else is told."""
+    status = status_of(fields)
+    if not any(state.fullmatch(status) for state in _DOUBTFUL_STATES):
+        return None
+    if any(informs(key, item) for key, item in fields.items() if key not in words.STATUS_KEYS):
+        return None
+    remark = message(fields)
+    if tells_failure(remark, short=words.SHORT_TEXT):
+        return _outcome(OutcomeStatus.ERROR, remark)
+    return ToolOutcome(OutcomeStatus.OK, doubt=_phrase(status))
+
+
+def _doubted(fields: Fields) -> ToolOutcome:
+    return ToolOutcome(OutcomeStatus.OK, doubt=_phrase(doubt(fields, informed=informed(fields))))
+
+
 def _nothing(fields: Fields, *, acknowledged: bool) -> ToolOutcome | None:
     """Says whether the object holds nothing; "done", with no data to give, is something."""
     informing = {key for key, item in fields.items() if informs(key, item)}
@@ -224,7 +279,10 @@ _TEXT_RULES: Final[tuple[tuple[Callable[[str], object], OutcomeStatus], ...]] = 
     (words.NOT_FOUND_TEXT.fullmatch, OutcomeStatus.NOT_FOUND),
     (words.is_on_its_way, OutcomeStatus.SHELL),
 )
-_DOUBTFUL_TEXTS: Final = (words.REAL_STATE, FAILED_STATE)
+_DOUBTFUL_TEXTS: Final = (words.REAL_STATE, words.REFUSED_STATE, FAILED_STATE)
+_DOUBTFUL_STATES: Final = (
+    *(words.REFUSED_STATE, words.TIMEOUT_STATUS, words.ERROR_STATUS, FAILED_STATE),
+)
 
 
 def _of_text(output: str) -> ToolOutcome:

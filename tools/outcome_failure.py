@@ -19,7 +19,9 @@ _TELLING: Final = frozenset(
         *words.HTTP_KEYS,
         *words.SUCCESS_KEYS,
         *words.FAILED_COUNT_KEYS,
-        *("is_error", "iserror", "result", "结果", "status", "状态"),
+        *words.FAILED_FLAGS,
+        *words.FAULT_KEYS,
+        *("fault", "is_error", "iserror", "result", "结果", "status", "状态"),
     }
 )
 """Names of fields that can say that a call failed; most results have none of them."""
@@ -53,22 +55,52 @@ def _failure(fields: Fields, *, informed: bool) -> str | None:
         if text:
             return text if text != "true" else message(fields) or "the tool reports an error"
     said = message(fields)
+    if not informed and (told := _told_alone(fields, said)):
+        return told
     if any(says_no(fields.get(key)) for key in words.SUCCESS_KEYS):
         return said or "the tool reports no success"
-    if any(says_yes(fields.get(key)) for key in ("is_error", "iserror")):
+    if any(_is_set(fields.get(key)) for key in ("is_error", "iserror")):
         return said or "the tool reports an error"
     code = _bad_code(fields, said, informed=informed)
     if code:
         return f"{code} {said}".strip()
     if _none_of_it(fields):
         return said or "nothing of it succeeded"
+    state = _bad_state(fields)
+    return (said or state) if state else None
+
+
+def _told_alone(fields: Fields, said: str) -> str:
+    """Gives what went wrong in words that beside other fields are content; else empty."""
+    fault = "" if succeeded(fields) else _fault(fields)
+    if fault:
+        return fault if fault != "true" else said or "the tool reports an exception"
+    if any(says_yes(fields.get(key)) for key in words.FAILED_FLAGS):
+        return said or "failed"
+    return (said or "the tool reports no success") if _no_success(fields) else ""
+
+
+def _bad_state(fields: Fields) -> str:
+    """Gives the result or status that says that the call failed; else empty."""
     result = plain(fields.get("result")) or plain(fields.get("结果"))
-    if words.ERROR_STATUS.fullmatch(result) and _says_no_more(fields):
-        return said or result
+    if words.ERROR_STATUS.fullmatch(result) and _says_no_more(fields, "result", "结果"):
+        return result
     status = plain(fields.get("status")) or plain(fields.get("状态"))
-    if words.ERROR_STATUS.fullmatch(status):
-        return said or status
-    return None
+    late = words.TIMEOUT_STATUS.fullmatch(status) and _says_no_more(fields, "status", "状态")
+    return status if late or words.ERROR_STATUS.fullmatch(status) else ""
+
+
+def doubt(fields: Fields, *, informed: bool) -> str:
+    """Gives what an object that is no failure tells of one beside what it holds; else empty."""
+    fault = _fault(fields)
+    if fault:
+        return fault if fault != "true" else "exception"
+    if any(says_yes(fields.get(key)) for key in words.FAILED_FLAGS):
+        return message(fields) or "failed"
+    if informed or message(fields):
+        return ""
+    codes = (_code_text(fields.get(key)) for key in words.ERROR_CODE_KEYS)
+    return next((c for c in codes if c and not words.GOOD_CODE.fullmatch(c)), "")
 
 
 def succeeded(fields: Fields) -> bool:
@@ -96,10 +128,30 @@ def plain(value: JsonValue) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _says_no_more(fields: Fields) -> bool:
-    """Whether an object holds nothing beside its result but remarks and what is empty."""
+def _is_set(value: JsonValue) -> bool:
+    return says_yes(value) or value in (1, "1")
+
+
+def _no_success(fields: Fields) -> bool:
+    """Whether a flag of success is zero, which beside other counts is one of them."""
+    counted = words.COUNT_KEYS.union(words.FAILED_COUNT_KEYS)
+    return counted.isdisjoint(fields) and any(
+        fields.get(key) in (0, "0") for key in words.SUCCESS_KEYS
+    )
+
+
+def _fault(fields: Fields) -> str:
+    """Gives what a field says that tells of a failure or is content; empty if there is none."""
+    texts = (_error_text(fields.get(key)) for key in words.FAULT_KEYS)
+    fault = fields.get("fault")
+    inside = message(named(fault)) if isinstance(fault, dict) else ""
+    return next(filter(None, texts), inside)
+
+
+def _says_no_more(fields: Fields, *told: str) -> bool:
+    """Whether an object holds nothing beside these fields but remarks and what is empty."""
     said = {key for key, item in fields.items() if item not in (None, "", [], {})}
-    return said <= {"result", "结果", *words.REMARK_KEYS, *words.SILENT_KEYS}
+    return said <= {*told, *words.REMARK_KEYS, *words.SILENT_KEYS}
 
 
 def _none_of_it(fields: Fields) -> bool:
@@ -146,6 +198,9 @@ def _bad_code(fields: Fields, said: str, *, informed: bool) -> str:
         return str(code)
     # So do other codes, with a message, and without data that would be worth the call.
     told = any(plain(fields.get(key)) for key in words.CODE_MESSAGE_KEYS)
+    if not informed and not message(fields):
+        codes = (plain(fields.get(key)) for key in (*words.ERROR_CODE_KEYS, *words.CODE_KEYS))
+        return next((code for code in codes if words.FAILED_CODE.fullmatch(code)), "")
     if informed or not told or words.SAYS_DONE.search(said):
         return ""
     named = any(plain(fields.get(key)) for key in words.ERROR_KEYS)

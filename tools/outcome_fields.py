@@ -33,6 +33,8 @@ def informs(key: str, value: JsonValue) -> bool:
     """Says whether a field tells something about what was asked for."""
     if key in words.REMARK_KEYS or key in words.SILENT_KEYS:
         return False
+    if key in words.FAILED_FLAGS and isinstance(value, bool):
+        return False
     if isinstance(value, dict):
         return any(
             name not in words.REMARK_KEYS and not is_blank(item) and not _is_echo(name, item)
@@ -49,16 +51,21 @@ def informs(key: str, value: JsonValue) -> bool:
 
 def is_hollow(value: JsonValue) -> bool:
     """Says whether a container has nothing in it, or only more of nothing."""
-    return value == {} or (isinstance(value, list) and all(i in (None, [], {}) for i in value))
+    return value == {} or (
+        isinstance(value, list) and all(i in (None, [], {}) or is_no_number(i) for i in value)
+    )
 
 
 def is_blank(value: JsonValue) -> bool:
     """Says whether a value is only the place of one: "n/a", a dash, no number."""
     if isinstance(value, str):
         return bool(words.BLANK.fullmatch(value.strip()))
-    if isinstance(value, float) and math.isnan(value):
-        return True  # a computation that gave no number
-    return value is None or value == [] or value == {}
+    return value is None or value == [] or value == {} or is_no_number(value)
+
+
+def is_no_number(value: JsonValue) -> bool:
+    """Says whether a value is what a computation gives that has no result."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _is_echo(key: str, value: JsonValue) -> bool:

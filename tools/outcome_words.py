@@ -23,8 +23,22 @@ CODE_KEYS: Final = (
 )
 """Fields whose code may also be a product's or a country's."""
 
+FAULT_KEYS: Final = (
+    *("exception", "traceback", "stacktrace", "stack_trace", "faultstring", "faultcode"),
+)
+"""Fields that tell of a failure where nothing is told beside them; else they may be content."""
+
+FAILED_CODE: Final = re.compile(
+    r"(?:\w*[_.])?(?:err|error|fail|failed|failure|denied|invalid|not_?found|unauthori[sz]ed"
+    r"|forbidden|time_?out|unavailable|exception)(?:[_.]\w*)?|err(?:or)?[_-]?\d+"
+    r"|\w*(?-i:[Ee]rror|Failure|Failed|Exception|Denied|NotFound|Timeout|Unauthorized)",
+    re.IGNORECASE,
+)
+"""A code that says by itself that a call failed."""
+
 SUCCESS_KEYS: Final = ("success", "ok", "succeeded", "is_success", "issuccess")
 FAILED_COUNT_KEYS: Final = ("failed", "failures", "failed_count", "error_count", "失败数")
+FAILED_FLAGS: Final = ("failed", "is_failed", "isfailed", "失败")
 GOOD_COUNT_KEYS: Final = (
     *("sent", "succeeded", "success_count", "successful", "done", "updated", "created", "成功数"),
 )
@@ -87,6 +101,7 @@ SILENT_KEYS: Final = frozenset(
         *ERROR_KEYS,
         *ERROR_CODE_KEYS,
         *CODE_KEYS,
+        *FAULT_KEYS,
         *("found", "http_status", "httpstatus", "is_error"),
         *("iserror", "page", "page_size", "pagesize", "limit", "offset", "took", "took_ms"),
         *("elapsed", "elapsed_ms", "duration_ms", "timestamp", "has_more", "next", "cursor"),
@@ -137,18 +152,34 @@ SAYS_DONE: Final = re.compile(
 )
 """A message that says all went well, whatever the code beside it."""
 BLANK: Final = re.compile(
-    r"(?:none|null|nil|n/?a|unknown|[-—–/.…]+|无|暂无|未知|待更新|待定)?", re.IGNORECASE
-)
-ERROR_STATUS: Final = re.compile(
-    r"errors?|failed|failure|fail|exception|失败|错误|异常|出错|调用失败|查询失败|请求失败",
+    r"(?:none|null|nil|n/?a|<na>|unknown|undefined|(?-i:nan|NaN|NaT)|[-—–/.…]+"
+    r"|无|暂无|未知|待更新|待定)?",
     re.IGNORECASE,
 )
+ERROR_STATUS: Final = re.compile(
+    r"err|errors?|failed|failure|fail|exception|失败|错误|异常|出错|调用失败|查询失败|请求失败",
+    re.IGNORECASE,
+)
+TIMEOUT_STATUS: Final = re.compile(
+    r"(?:time|timed)[ _-]?out|(?:请求|查询|连接|调用)?超时", re.IGNORECASE
+)
+REFUSED_STATE: Final = re.compile(
+    r"(?:rejected|denied|refused|declined|(?:已|被|已被)?(?:拒绝|驳回))[\s.。!！]*", re.IGNORECASE
+)
+"""What happened to a request, or to the call: only looked at twice."""
+
+SPEAKS_OF_IT: Final = re.compile(
+    r"(?:is|was|are|were|means?|would|will|can|and|or)\b|[是表说意即和或]", re.IGNORECASE
+)
+"""Words behind a piece of JSON that make a sentence about it."""
+
 GOOD_STATUS: Final = re.compile(
     r"ok|okay|success|successful|succeeded|200|成功|正常|查询成功|操作成功|请求成功", re.IGNORECASE
 )
 NOT_FOUND: Final = re.compile(
     r"不存在|未找到|找不到|没有找到|没找到|查无|未查到|查不到|无此"
-    r"|\bnot[ _]found\b|\bno such\b|\bdoes(?: not|n't) exist\b|\bunknown (?:order|id|user|item)\b",
+    r"|(?:\b|_)not[ _]?found(?:\b|_)|\bno such\b"
+    r"|\bdoes(?: not|n't) exist\b|\bunknown (?:order|id|user|item)\b",
     re.IGNORECASE,
 )
 NOT_FOUND_STATUS: Final = re.compile(
@@ -199,7 +230,8 @@ COME_BACK: Final = re.compile(
 _THING_EN = r"rows?|results?|records?|matches|match|data|items?|entries|hits|documents?|files?"
 _THING_ZH = r"数据|结果|记录|内容|信息|匹配项|商品|订单|物流|文件"
 NOTHING_TEXT: Final = re.compile(
-    rf"(?:none|null|nil|\[\]|\{{\}}|n/?a|empty|nothing(?: was)?(?: found)?"
+    rf"(?:none|null|nil|undefined|(?-i:nan|NaN|NaT)|<na>|[-—–…?？]+|\.{{3,}}|\(\)"
+    rf"|(?:set|dict|list|tuple)\(\)|\[\]|\{{\}}|n/?a|empty|nothing(?: was)?(?: found)?"
     rf"|(?:no|0|zero)(?: (?:matching|relevant|such))? (?:{_THING_EN})"
     r"(?: (?:found|were found|was found|available|returned))?"
     rf"|(?:暂|目前)?(?:没有|无)(?:任何|相关|符合条件的|匹配的)*(?:{_THING_ZH})"
