@@ -17,6 +17,7 @@ from hansei.nodes.kit import Kit
 from hansei.nodes.prompting import LANGUAGE_NAMES, new_nonce, prompt_version, render
 from hansei.policies.budget import budget_told
 from hansei.policies.checks import CheckInput, Evidence, run_checks
+from hansei.policies.critic_reply import ReflectorReply, problems
 from hansei.policies.fencing import fenced, scanned
 from hansei.policies.follow_up import asked_before, said
 from hansei.policies.modes import asks_critic
@@ -30,7 +31,7 @@ from hansei.policies.schedule import finished
 from hansei.policies.settings import Settings
 from hansei.policies.settling import reflection, settle
 from hansei.policies.state import AgentState, StepTask
-from hansei.policies.verdicts import Judgement, ReflectorReply, Subject, Unjudged, derive
+from hansei.policies.verdicts import Judgement, Subject, Unjudged, derive
 from hansei.policies.words import (
     Fault,
     FindingKind,
@@ -191,7 +192,8 @@ def ask_critic(
 ) -> Body[ReflectorReply | Unjudged]:
     """Ask the critic; a critic that is down or cannot be read has not judged (P14).
 
-    Neither has one that copies a verdict out of what it is to judge (`foreign`).
+    Neither has one that copies a verdict out of what it is to judge (`foreign`), nor one that
+    contradicts itself.
     """
     asked: Asked[ReflectorReply] = yield from ask_structured(
         role,
@@ -200,11 +202,12 @@ def ask_critic(
         REFLECTOR_SCHEMA,
         repairs=settings.max_repairs,
         language=language,
+        check=lambda reply: problems(reply, step=step),
         last_resort=lambda text: _labelled_verdict(without_lines_of(foreign, text)),
         foreign=foreign,
         step=step,
     )
-    if asked.value is not None:
+    if asked.value is not None and not asked.problems:
         return asked.value
     refused = budget_told(asked.refused, language)
     if asked.failure or refused:

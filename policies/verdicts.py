@@ -7,10 +7,8 @@ both are pure: every input of a verdict stands in its record.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from hansei.policies.condition_hints import condition_hint
-from hansei.policies.drafts import Text
+from hansei.policies.critic_reply import ConditionReply, ReflectorReply
 from hansei.policies.joining import clauses
 from hansei.policies.phrases import say
 from hansei.policies.records import (
@@ -31,28 +29,6 @@ from hansei.policies.words import (
     Verdict,
     VerdictSource,
 )
-
-
-class ConditionReply(BaseModel):
-    """What the reflector's model says about one condition."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    id: int = 0
-    met: bool = False
-    quote: Text = ""
-
-
-class ReflectorReply(BaseModel):
-    """What the reflector's model may say. The analysis comes before the verdict."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    analysis: Text = ""
-    conditions: list[ConditionReply] = Field(default_factory=list[ConditionReply])
-    quote: Text = ""
-    verdict: Verdict
-    suggestion: Text = ""
 
 
 @dataclass(frozen=True, slots=True)

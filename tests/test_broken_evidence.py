@@ -11,10 +11,10 @@ from scripted_server import plan, tool_call
 
 from hansei import CheckInput, Finding, RunStatus, StepStatus
 from hansei.policies.checks import tool_status
+from hansei.policies.critic_reply import ReflectorReply
 from hansei.policies.provenance import standing_calls
 from hansei.policies.reading import Unreadable, read_object, read_verdict_word, without_lines_of
 from hansei.policies.records import Attempt, Round, Step, ToolCall
-from hansei.policies.verdicts import ReflectorReply
 from hansei.tools.outcome import OutcomeStatus
 
 OK, ERROR, EMPTY, SHELL = (

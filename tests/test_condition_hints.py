@@ -4,8 +4,9 @@ import pytest
 
 from hansei.policies.condition_hints import condition_hint
 from hansei.policies.conditions import find_conditions
+from hansei.policies.critic_reply import ConditionReply, ReflectorReply
 from hansei.policies.records import Condition
-from hansei.policies.verdicts import ConditionReply, Judgement, ReflectorReply, Subject, derive
+from hansei.policies.verdicts import Judgement, Subject, derive
 from hansei.policies.words import Verdict
 
 LOOKUP = "How many lamps are in stock?\nLook up the stock of lamps"

@@ -6,8 +6,8 @@ import pytest
 from broken_runs import made, ran, scripted
 from scripted_replies import call_then_say, plan
 
+from hansei.policies.critic_reply import ReflectorReply
 from hansei.policies.reading import Unreadable, read_object
-from hansei.policies.verdicts import ReflectorReply
 from hansei.policies.words import AcceptedReason, StepStatus
 
 

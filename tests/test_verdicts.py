@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from policy_records import ACCEPTED, FAILED, PENDING, VERIFIED, a_step, found, tried
 
 from hansei import Settings
+from hansei.policies.critic_reply import ConditionReply, ReflectorReply
 from hansei.policies.records import Condition, Finding, VerdictRecord
 from hansei.policies.verdicts import (
-    ConditionReply,
     Judgement,
-    ReflectorReply,
     Subject,
     Unjudged,
     apply_verdict,

@@ -5,7 +5,7 @@ from field.stubs import ask, only_step, over_http
 from scripted_server import Reply, ScriptedServer, verdict
 
 from hansei import AcceptedReason, AgentState, RunStatus, StepStatus, Verdict
-from hansei.policies.verdicts import ReflectorReply
+from hansei.policies.critic_reply import ReflectorReply
 
 PROSE = "The step looks good to me."
 FOUR = [
