@@ -13,7 +13,8 @@ from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
 from hansei.policies.attempts import with_attempt
 from hansei.policies.budget import budget_told
-from hansei.policies.fencing import capped, for_prompt, plain
+from hansei.policies.fencing import capped, for_prompt, one_line, plain, shown
+from hansei.policies.goals import MAX_GOAL
 from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
 from hansei.policies.provenance import canonical
@@ -83,8 +84,8 @@ def _request(
         return ModelCall(role="executor", messages=messages, tools=tuple(kit.tools.values()))
     offer = offered(task.step, kit.schemas) if may_call else None
     if offer is not None:
-        shown = [tool for tool in tool_list(kit) if tool["tool"] in offer.tools]
-        asked = block("executor", "by_schema", language, tools=shown, must_call=offer.must_call)
+        listed = [tool for tool in tool_list(kit) if tool["tool"] in offer.tools]
+        asked = block("executor", "by_schema", language, tools=listed, must_call=offer.must_call)
         schema = call_schema(offer, kit.schemas)
         return ModelCall(role="executor", messages=[*messages, HumanMessage(asked)], schema=schema)
     if attempt.calls:
@@ -174,25 +175,26 @@ def _recorded(calls: Sequence[RequestedCall], attempt: Attempt) -> list[ToolCall
 def _messages(task: StepTask, settings: Settings) -> Body[list[BaseMessage]]:
     """The conversation of this attempt, rebuilt from its record."""
     step, attempt, language = task.step, task.step.last_attempt, task.language
-    shown = settings.retry_mode
+    retry_mode = settings.retry_mode
     failed_text = ""
-    if shown == "repair" and len(step.attempts) > 1:
-        failed_text = plain(step.attempts[-2].result)
+    if retry_mode == "repair" and len(step.attempts) > 1:
+        failed_text = shown(step.attempts[-2].result)
     finished = _finished_calls(task)
     known = {call.name for call in finished}
     messages = render(
         "executor",
         language,
-        description=step.description,
+        description=shown(step.description, cap=MAX_GOAL),
         tool=step.tool if settings.max_tool_rounds and step.tool not in known else None,
-        goal="" if settings.goal_blind else task.goal,
+        goal="" if settings.goal_blind else shown(task.goal, cap=MAX_GOAL),
         inputs=[
-            {"description": item.description, "result": plain(item.result)} for item in task.inputs
+            {"description": one_line(item.description), "result": shown(item.result)}
+            for item in task.inputs
         ],
-        hint=plain(attempt.hint) if shown != "resample" else "",
+        hint=plain(attempt.hint) if retry_mode != "resample" else "",
         failed_text=failed_text,
         finished_calls=[
-            f"{call.name}({call.args}) → {plain(call.output)[:200]}" for call in finished
+            one_line(f"{call.name}({call.args}) → {call.output[:200]}") for call in finished
         ],
         settings=settings,
         answer_language=LANGUAGE_NAMES[language][language],

@@ -17,8 +17,9 @@ from hansei.policies.budget import budget_told
 from hansei.policies.conditions import bind_conditions, merge_conditions
 from hansei.policies.drafts import PlanDraft
 from hansei.policies.errors import EndpointError
+from hansei.policies.fencing import shown
 from hansei.policies.follow_up import Turn, earlier_turns
-from hansei.policies.goals import choose_goal
+from hansei.policies.goals import MAX_GOAL, choose_goal
 from hansei.policies.language import asked_language, speaks
 from hansei.policies.lint import LintContext, Linted, correct, is_small_talk, lint
 from hansei.policies.own_words import in_language
@@ -72,7 +73,7 @@ def plan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         "planner",
         language,
         tools=tool_list(kit),
-        goal=goal,
+        goal=shown(goal, cap=MAX_GOAL),
         max_steps=settings.max_steps,
         history=shown_turns(earlier),
         settings=settings,

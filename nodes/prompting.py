@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from hansei.policies.fencing import fenced
+from hansei.policies.answers import told_reason
+from hansei.policies.fencing import fenced, one_line
 from hansei.policies.follow_up import Turn
 from hansei.policies.prompt_edits import edit_mark, fill_in
+from hansei.policies.records import Condition, Step
 from hansei.policies.run_context import PROMPTS, edited_prompt
 from hansei.policies.settings import Settings
 from hansei.policies.words import Language
@@ -19,7 +21,7 @@ from hansei.policies.words import Language
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 """Raise it when a prompt changes what it asks for, so that records stay comparable."""
 
 TEMPLATES = (
@@ -133,6 +135,19 @@ def shown_turns(turns: Sequence[Turn]) -> list[Turn]:
         )
         for turn in turns
     ]
+
+
+def shown_conditions(conditions: Sequence[Condition]) -> list[dict[str, object]]:
+    """The goal's conditions as a judge is shown them, each on one line."""
+    return [{"id": item.id, "quote": one_line(item.quote)} for item in conditions]
+
+
+def shown_failure(step: Step, language: Language) -> dict[str, str]:
+    """A step that was not done, and why, as a prompt's list shows it."""
+    return {
+        "description": one_line(step.description),
+        "reason": one_line(told_reason(step, language)),
+    }
 
 
 def new_nonce() -> str:

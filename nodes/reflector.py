@@ -14,12 +14,19 @@ from hansei.nodes.call_record import settle_open_calls
 from hansei.nodes.effects import Body, side_by_side
 from hansei.nodes.executor import whole_output
 from hansei.nodes.kit import Kit
-from hansei.nodes.prompting import LANGUAGE_NAMES, new_nonce, prompt_version, render
+from hansei.nodes.prompting import (
+    LANGUAGE_NAMES,
+    new_nonce,
+    prompt_version,
+    render,
+    shown_conditions,
+)
 from hansei.policies.budget import budget_told
 from hansei.policies.checks import CheckInput, Evidence, run_checks
 from hansei.policies.critic_reply import ReflectorReply, problems
-from hansei.policies.fencing import fenced, scanned
+from hansei.policies.fencing import fenced, one_line, quoted, scanned
 from hansei.policies.follow_up import asked_before, said
+from hansei.policies.goals import MAX_GOAL
 from hansei.policies.modes import asks_critic
 from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
@@ -127,10 +134,10 @@ def _judge(step: Step, state: AgentState, kit: Kit, settings: Settings) -> Body[
     messages = render(
         "reflector",
         state.language,
-        goal=state.goal,
+        goal=quoted(state.goal, cap=MAX_GOAL),
         earlier=asked_before(state.earlier),
-        description=step.description,
-        conditions=conditions,
+        description=one_line(step.description),
+        conditions=shown_conditions(conditions),
         chain=_chain(state) if settings.share_reflections else [],
         signals=_signals(findings),
         evidence=[
@@ -170,13 +177,15 @@ def fault_verdict(step: Step) -> VerdictRecord:
 
 
 def _signals(findings: Sequence[Finding]) -> list[str]:
-    return [f.reason for f in findings if f.kind in {FindingKind.SIGNAL, FindingKind.UNKNOWN}]
+    return [
+        one_line(f.reason) for f in findings if f.kind in {FindingKind.SIGNAL, FindingKind.UNKNOWN}
+    ]
 
 
 def _chain(state: AgentState) -> list[str]:
     names: Mapping[int, str] = {i: s.description for i, s in state.steps.items()}
     return [
-        f"{names.get(r.step, '')}: {r.verdict or '-'} {r.analysis[:120]}"
+        one_line(f"{names.get(r.step, '')}: {r.verdict or '-'} {r.analysis[:120]}")
         for r in state.reflections[-CHAIN:]
     ]
 

@@ -13,7 +13,8 @@ from hansei.nodes.prompting import LANGUAGE_NAMES, render, shown_turns
 from hansei.policies.budget import budget_told
 from hansei.policies.drafts import PlanDraft, ReplanDraft, StepDraft
 from hansei.policies.endings import done
-from hansei.policies.fencing import plain
+from hansei.policies.fencing import one_line, shown
+from hansei.policies.goals import MAX_GOAL
 from hansei.policies.lint import LintContext, Linted, correct, lint, working_steps
 from hansei.policies.planning import apply_replan, cut_steps, sift, waiting
 from hansei.policies.progress import due, planned
@@ -40,7 +41,7 @@ def replan(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         "replanner",
         state.language,
         tools=tool_list(kit),
-        goal=state.goal,
+        goal=shown(state.goal, cap=MAX_GOAL),
         history=shown_turns(state.earlier),
         max_steps=settings.max_steps,
         first_id=max(state.steps, default=0) + 1,
@@ -87,10 +88,10 @@ def _some_of(ids: Sequence[int]) -> JsonValue:
 def _shown(step: Step) -> dict[str, object]:
     return {
         "id": step.id,
-        "description": step.description,
+        "description": one_line(step.description),
         "tool": step.tool,
-        "result": plain(step.result),
-        "reason": plain(step.reason),
+        "result": shown(step.result),
+        "reason": one_line(step.reason),
     }
 
 

@@ -7,12 +7,20 @@ from langchain_core.messages import AIMessage
 
 from hansei.nodes.effects import Body
 from hansei.nodes.kit import Kit
-from hansei.nodes.prompting import LANGUAGE_NAMES, new_nonce, prompt_version, render
+from hansei.nodes.prompting import (
+    LANGUAGE_NAMES,
+    new_nonce,
+    prompt_version,
+    render,
+    shown_conditions,
+    shown_failure,
+)
 from hansei.nodes.reflector import ask_critic
-from hansei.policies.answers import answer_findings, closing_notes, honest_answer, told_reason
+from hansei.policies.answers import answer_findings, closing_notes, honest_answer
 from hansei.policies.endings import budget_fault, done, ending, undone
-from hansei.policies.fencing import fenced, plain
+from hansei.policies.fencing import fenced, one_line, quoted
 from hansei.policies.follow_up import asked_before, said
+from hansei.policies.goals import MAX_GOAL
 from hansei.policies.narrow import as_list
 from hansei.policies.records import AnswerAttempt, Finding, Step, VerdictRecord
 from hansei.policies.rulings import ruled, rulings, taken_back
@@ -89,15 +97,15 @@ def _judge(
     messages = render(
         "reviewer",
         state.language,
-        goal=state.goal,
+        goal=quoted(state.goal, cap=MAX_GOAL),
         earlier=asked_before(state.earlier),
-        conditions=state.conditions,
-        signals=[f.reason for f in findings if f.kind is FindingKind.SIGNAL],
-        done=[{"description": s.description, "result": plain(s.result)} for s in done(steps)],
-        undone=[
-            {"description": s.description, "reason": plain(told_reason(s, state.language))}
-            for s in undone(steps)
+        conditions=shown_conditions(state.conditions),
+        signals=[one_line(f.reason) for f in findings if f.kind is FindingKind.SIGNAL],
+        done=[
+            {"description": one_line(s.description), "result": quoted(s.result)}
+            for s in done(steps)
         ],
+        undone=[shown_failure(s, state.language) for s in undone(steps)],
         answer=fenced(draft.text, nonce=nonce, label="answer"),
         settings=settings,
         answer_language=LANGUAGE_NAMES[state.language][state.language],

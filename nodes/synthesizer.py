@@ -2,19 +2,19 @@
 
 from hansei.nodes.effects import Body, ModelCall, ask_model
 from hansei.nodes.kit import Kit
-from hansei.nodes.prompting import LANGUAGE_NAMES, render
-from hansei.policies.answers import told_reason
+from hansei.nodes.prompting import LANGUAGE_NAMES, render, shown_failure
 from hansei.policies.budget import budget_told
 from hansei.policies.cleaning import clean_answer
 from hansei.policies.endings import done, undone
-from hansei.policies.fencing import plain
+from hansei.policies.fencing import one_line, plain, shown
 from hansei.policies.follow_up import said
+from hansei.policies.goals import MAX_GOAL
 from hansei.policies.progress import advance
-from hansei.policies.records import AnswerAttempt, Step
+from hansei.policies.records import AnswerAttempt
 from hansei.policies.settings import Settings
 from hansei.policies.state import AgentState
 from hansei.policies.tool_text import looks_like_tool_call
-from hansei.policies.words import AnswerStatus, Language
+from hansei.policies.words import AnswerStatus
 
 Update = dict[str, object]
 
@@ -29,11 +29,11 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
     messages = render(
         name,
         state.language,
-        goal="" if settings.goal_blind else state.goal,
-        brief=state.brief,
+        goal="" if settings.goal_blind else shown(state.goal, cap=MAX_GOAL),
+        brief=one_line(state.brief),
         hint=plain(state.answer_hint),
-        done=[{"description": s.description, "result": plain(s.result)} for s in results],
-        undone=[_missing(s, state.language) for s in missing],
+        done=[{"description": one_line(s.description), "result": shown(s.result)} for s in results],
+        undone=[shown_failure(s, state.language) for s in missing],
         settings=settings,
         answer_language=LANGUAGE_NAMES[state.language][state.language],
     )
@@ -53,7 +53,3 @@ def synthesize(state: AgentState, kit: Kit, settings: Settings) -> Body[Update]:
         "answer_status": AnswerStatus.PENDING,
         "exhausted": state.exhausted or budget_told(reply.refused, state.language),
     }
-
-
-def _missing(step: Step, language: Language) -> dict[str, str]:
-    return {"description": step.description, "reason": plain(told_reason(step, language))}
