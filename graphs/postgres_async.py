@@ -9,13 +9,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from langgraph.store.postgres.aio import AsyncPostgresStore
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 from psycopg_pool import AsyncConnectionPool
 
 from hansei.graphs.in_thread import in_a_thread
+from hansei.graphs.postgres_fence import AsyncFencedPostgresSaver, AsyncFencedPostgresStore
 from hansei.graphs.postgres_saver import postgres_serializer, prepared, with_enums_kept
 from hansei.graphs.postgres_tables import (
     CONNECTION,
@@ -34,10 +33,10 @@ LEASE_CONNECTIONS = 2
 """For the run table, whose statements are short and come from threads."""
 
 
-class AsyncPostgresCheckpointer(AsyncCheckpointer, AsyncPostgresSaver):
+class AsyncPostgresCheckpointer(AsyncCheckpointer, AsyncFencedPostgresSaver):
     """On a Postgres database, for `ainvoke` and `astream`."""
 
-    def __init__(self, pool: Pool, *, store: AsyncPostgresStore, runs: RunTable) -> None:
+    def __init__(self, pool: Pool, *, store: AsyncFencedPostgresStore, runs: RunTable) -> None:
         """Use an open pool of the running event loop."""
         super().__init__(pool, serde=postgres_serializer())
         self.store = store
@@ -64,7 +63,8 @@ async def aopen_postgres(url: str) -> AsyncGenerator[AsyncPostgresCheckpointer]:
                 tables = await stack.enter_async_context(in_a_thread(leases))
                 runs = await asyncio.to_thread(prepared, tables, url)
                 pool = await stack.enter_async_context(_opened(url))
-                store = AsyncPostgresStore(pool)
+                store = AsyncFencedPostgresStore(pool)
+                store.runs = runs
                 saver = AsyncPostgresCheckpointer(pool, store=store, runs=runs)
                 await saver.setup()
                 await store.setup()

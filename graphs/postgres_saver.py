@@ -9,10 +9,9 @@ from enum import Enum
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
-from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.store.postgres import PostgresStore
 
+from hansei.graphs.postgres_fence import FencedPostgresSaver, FencedPostgresStore
 from hansei.graphs.postgres_tables import (
     Pool,
     PostgresTables,
@@ -26,10 +25,10 @@ from hansei.graphs.state_mark import mark, refuse_foreign
 from hansei.policies.places import shown
 
 
-class PostgresCheckpointer(Checkpointer, PostgresSaver):
+class PostgresCheckpointer(Checkpointer, FencedPostgresSaver):
     """On a Postgres database, for `invoke` and `stream`."""
 
-    def __init__(self, pool: Pool, *, store: PostgresStore, runs: RunTable) -> None:
+    def __init__(self, pool: Pool, *, store: FencedPostgresStore, runs: RunTable) -> None:
         """Use an open pool."""
         super().__init__(pool, serde=postgres_serializer())
         self.store = store
@@ -89,7 +88,8 @@ def open_postgres(url: str) -> Generator[PostgresCheckpointer]:
         with for_the_operator(url), set_up(url):
             pool = stack.enter_context(opened_pool(url))
             runs = prepared(pool, url)
-            store = PostgresStore(pool)
+            store = FencedPostgresStore(pool)
+            store.runs = runs
             saver = PostgresCheckpointer(pool, store=store, runs=runs)
             saver.setup()
             store.setup()

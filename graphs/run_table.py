@@ -16,10 +16,13 @@ from uuid import uuid4
 
 from langgraph.errors import GraphDrained
 
+from hansei.graphs.fence import Hold, Overtaken, ThreadBusyError
 from hansei.graphs.run_owner import is_gone, is_here, this_process
 from hansei.graphs.state_mark import check_version
 from hansei.graphs.tables import Row, Tables, Value
-from hansei.policies.errors import OperatorError, UserError
+from hansei.policies.errors import OperatorError
+
+__all__ = ["LEASE", "RunRow", "RunTable", "ThreadBusyError"]
 
 logger = logging.getLogger(__name__)
 
@@ -57,14 +60,16 @@ WHERE (hansei_runs.expires_at <= :now AND hansei_runs.owner <> :alive)
 
 _ROWS = "SELECT thread_id, owner, goal, accepted_at, expires_at, note, name FROM hansei_runs"
 
+_RENEW = """
+UPDATE hansei_runs SET expires_at = :until
+WHERE substr(owner, 1, :length) = :keeper AND expires_at > 0
+"""
+_KEPT = "SELECT owner FROM hansei_runs WHERE substr(owner, 1, :length) = :keeper"
+
 _WITHOUT_ROW = """
 SELECT DISTINCT thread_id FROM checkpoints
 WHERE checkpoint_ns = '' AND thread_id NOT IN (SELECT thread_id FROM hansei_runs) AND
 """
-
-
-class ThreadBusyError(UserError):
-    """Another run is under way on the thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +101,20 @@ class RunRow:
 class RunTable:
     """The rows of one database."""
 
-    def __init__(self, tables: Tables, *, place: str = "") -> None:
+    def __init__(self, tables: Tables, *, place: str = "", alone: bool = False) -> None:
         """Make the table where there is none.
 
         Args:
             tables: The database.
             place: What messages call it, where it is marked with the version of its states.
+            alone: No other process can open the database, so none can take a thread over.
         """
         self._tables = tables
+        self._alone = alone
         self._place = place
         self._guard = threading.Lock()
         self._unsaid: deque[tuple[str, dict[str, Value]]] = deque()
-        self._held = 0
+        self._holds: dict[str, Hold] = {}
         self._let_go = threading.Event()
         # All runs of this table share the beginning of their owner, so that one beat keeps all.
         self._keeper = f"{this_process()} {uuid4()}/"
@@ -118,7 +125,7 @@ class RunTable:
     @contextmanager
     def held(
         self, thread_id: str, *, goal: str = "", name: str = "", edit: bool = False
-    ) -> Generator[None]:
+    ) -> Generator[Hold]:
         """Hold a thread for one run, or for an edit of its state, and let it go afterwards.
 
         Args:
@@ -128,19 +135,22 @@ class RunTable:
             edit: It is an edit: one that is refused has broken no run off.
 
         Raises:
-            ThreadBusyError: Another run holds it.
+            ThreadBusyError: Another run holds it, or has taken it over meanwhile.
             OperatorError: The database failed, before the run or during it, or its states are
                 of another version by now.
         """
         owner = f"{self._keeper}{uuid4()}"
         with self._failures_told():
             self._take(thread_id, owner, goal, name)
+        hold = Hold(None if self._alone else self, thread_id, owner)
         try:
-            with self._beating(), self._failures_told():
+            with self._beating(hold), self._failures_told():
                 # It may have been migrated since it was opened, which a held thread prevents.
                 if self._place:
                     check_version(self._tables, place=self._place)
-                yield
+                yield hold
+        except Overtaken as exc:
+            raise hold.overtaken() from exc
         except Exception as exc:
             self._end(thread_id, owner, note="" if edit else _told(exc))
             raise
@@ -195,11 +205,11 @@ class RunTable:
             raise ThreadBusyError(msg)
 
     @contextmanager
-    def _beating(self) -> Generator[None]:
+    def _beating(self, hold: Hold) -> Generator[None]:
         """While any run of this table is under way, one thread says so for all of them."""
         with self._guard:
-            self._held += 1
-            if self._held == 1:
+            self._holds[hold.owner] = hold
+            if len(self._holds) == 1:
                 self._let_go = threading.Event()
                 threading.Thread(
                     target=self._keep, args=(self._let_go,), daemon=True, name="hansei-lease"
@@ -208,23 +218,28 @@ class RunTable:
             yield
         finally:
             with self._guard:
-                self._held -= 1
-                if self._held == 0:
+                del self._holds[hold.owner]
+                if not self._holds:
                     self._let_go.set()
 
     def _keep(self, over: threading.Event) -> None:
         while not over.wait(LEASE / 3):
             try:
-                self._tables.change(
-                    "UPDATE hansei_runs SET expires_at = :until "
-                    "WHERE substr(owner, 1, :length) = :keeper AND expires_at > 0",
-                    until=self._tables.now() + LEASE,
-                    keeper=self._keeper,
-                    length=len(self._keeper),
-                )
+                self.beat()
             except self._tables.failure as exc:
                 # It may be back for the next beat; until then others see a run that is silent.
                 logger.warning("the lease could not be renewed: %s", type(exc).__name__)
+
+    def beat(self) -> None:
+        """Renew the leases of all runs of this table, and note which of them have lost theirs."""
+        with self._guard:
+            holds = list(self._holds.values())
+        ours: dict[str, Value] = {"keeper": self._keeper, "length": len(self._keeper)}
+        self._tables.change(_RENEW, until=self._tables.now() + LEASE, **ours)
+        found = self._tables.rows(_KEPT, **ours)
+        owners = {str(row[0]) for row in found}
+        for hold in holds:
+            hold.lost = hold.lost or hold.owner not in owners
 
     def _end(self, thread_id: str, owner: str, *, note: str | None = None) -> None:
         """Write how a run ended, and let its thread go."""

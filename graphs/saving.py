@@ -20,8 +20,9 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.store.base import BaseStore
 
+from hansei.graphs.fenced_savers import AsyncFencedSaver, FencedSaver
 from hansei.graphs.in_thread import in_a_thread
-from hansei.graphs.run_table import RunRow, RunTable
+from hansei.graphs.run_table import RunRow
 from hansei.nodes.shelves import SHELVES
 from hansei.policies import budget, kept, records, state, words
 from hansei.policies.errors import UserError
@@ -80,16 +81,14 @@ def revive(saver: BaseCheckpointSaver[str], types: Sequence[type]) -> None:
         saver.serde = saver.serde.with_msgpack_allowlist(types)
 
 
-class Checkpointer(BaseCheckpointSaver[str]):
+class Checkpointer(FencedSaver):
     """A saver for `invoke` and `stream`, with what belongs beside the checkpoints.
 
     Attributes:
         store: Long tool outputs and the journal of calls that change something.
-        runs: Which thread has a run under way.
     """
 
     store: BaseStore
-    runs: RunTable
 
     def forget(self, thread_id: str) -> None:
         """Delete a thread: its checkpoints, what its runs keep beside them, and its row.
@@ -163,11 +162,10 @@ class Checkpointer(BaseCheckpointSaver[str]):
         _refuse_async()
 
 
-class AsyncCheckpointer(BaseCheckpointSaver[str]):
+class AsyncCheckpointer(AsyncFencedSaver):
     """The same for `ainvoke` and `astream`."""
 
     store: BaseStore
-    runs: RunTable
     loop: asyncio.AbstractEventLoop
     """In which it was opened, and which its connection belongs to."""
 
@@ -189,29 +187,6 @@ class AsyncCheckpointer(BaseCheckpointSaver[str]):
     async def adelete_thread(self, thread_id: str) -> None:
         """See `aforget`; this is what a server calls."""
         await self.aforget(thread_id)
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Write a checkpoint, to its end also where the run is cancelled.
-
-        A write that stops before its commit would keep a file locked for everybody.
-        """
-        return await asyncio.shield(super().aput(config, checkpoint, metadata, new_versions))
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, object]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Write what tasks have returned, to its end as well."""
-        await asyncio.shield(super().aput_writes(config, writes, task_id, task_path))
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Read from a thread beside the loop; elsewhere it would wait for itself."""

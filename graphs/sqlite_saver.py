@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict
 from uuid import uuid4
@@ -11,13 +12,16 @@ from uuid import uuid4
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite import SqliteStore
 
+from hansei.graphs.fence import FENCE, being_written
 from hansei.graphs.packing import PackedSerializer
 from hansei.graphs.run_table import RunTable
 from hansei.graphs.saving import SAVED_TYPES, AsyncCheckpointer, Checkpointer
+from hansei.graphs.sqlite_fence import CommitFence, FencedConnection
 from hansei.graphs.sqlite_store import UNSYNCED, AsyncRunStore, RunStore
 from hansei.graphs.state_mark import mark, refuse_foreign
 from hansei.graphs.tables import SqliteTables
@@ -37,12 +41,30 @@ class SqliteCheckpointer(Checkpointer, SqliteSaver):
         self.store = store
         self.runs = runs
 
+    @contextmanager
+    def cursor(self, transaction: bool = True) -> Generator[sqlite3.Cursor]:
+        """A cursor; one that writes for a run has first seen that its thread is its own."""
+        with super().cursor(transaction) as cursor:
+            hold = being_written()
+            if hold is not None and not cursor.execute(FENCE, hold.key).rowcount:
+                raise hold.overtaken()
+            yield cursor
+
 
 class _Undoing(AsyncSqliteSaver):
     """LangGraph's saver, which lets go of the file when a write has failed in the middle.
 
-    It would leave its transaction open, and the file locked for everybody else.
+    It would leave its transaction open, and the file locked for everybody else. One that writes for
+    a run sees in the same transaction that its thread is its own.
     """
+
+    def __init__(
+        self, connection: aiosqlite.Connection, *, serde: SerializerProtocol, fence: CommitFence
+    ) -> None:
+        """Take over an open connection of the running event loop, and what its commits ask."""
+        super().__init__(connection, serde=serde)
+        self._one_writer = asyncio.Lock()
+        self._fence = fence
 
     async def aput(
         self,
@@ -73,22 +95,31 @@ class _Undoing(AsyncSqliteSaver):
 
     @asynccontextmanager
     async def _undone(self) -> AsyncGenerator[None]:
-        try:
-            yield
-        except BaseException:
-            async with self.lock:
-                await self.conn.rollback()
-            raise
+        async with self._one_writer:
+            self._fence.hold = being_written()
+            try:
+                yield
+            except BaseException:
+                async with self.lock:
+                    await self.conn.rollback()
+                raise
 
 
 class AsyncSqliteCheckpointer(AsyncCheckpointer, _Undoing):
     """On a SQLite file, for `ainvoke` and `astream`."""
 
     def __init__(
-        self, connection: aiosqlite.Connection, *, store: AsyncRunStore, runs: RunTable
+        self,
+        connection: aiosqlite.Connection,
+        *,
+        fence: CommitFence,
+        store: AsyncRunStore,
+        runs: RunTable,
     ) -> None:
-        """Take over an open connection of the running event loop."""
-        super().__init__(connection, serde=PackedSerializer(allowed_msgpack_modules=SAVED_TYPES))
+        """Take over an open connection of the running event loop, and what its commits ask."""
+        super().__init__(
+            connection, serde=PackedSerializer(allowed_msgpack_modules=SAVED_TYPES), fence=fence
+        )
         self.store = store
         self.runs = runs
 
@@ -102,7 +133,7 @@ def open_sqlite(path: str | Path) -> Generator[SqliteCheckpointer]:
             runs = _runs(name, path, stack)
             _prepare_store(_connect(name, stack, own_transactions=True))
             quick = None if _in_memory(name) else _connect(name, stack, own_transactions=True)
-            store = RunStore(_connect(name, stack, own_transactions=True), quick=quick)
+            store = RunStore(_connect(name, stack, own_transactions=True), quick=quick, runs=runs)
             saver = SqliteCheckpointer(_connect(name, stack), store=store, runs=runs)
             saver.setup()
             store.setup()
@@ -121,8 +152,13 @@ async def aopen_sqlite(path: str | Path) -> AsyncGenerator[AsyncSqliteCheckpoint
             )
             if quick is not None:
                 await quick.execute(UNSYNCED)
-            store = AsyncRunStore(await _aconnect(name, stack, own_transactions=True), quick=quick)
-            saver = AsyncSqliteCheckpointer(await _aconnect(name, stack), store=store, runs=runs)
+            store = AsyncRunStore(
+                await _aconnect(name, stack, own_transactions=True), quick=quick, runs=runs
+            )
+            fence = CommitFence()
+            saver = AsyncSqliteCheckpointer(
+                await _aconnect(name, stack, fence=fence), fence=fence, store=store, runs=runs
+            )
             await saver.setup()
             await store.setup()
         yield saver
@@ -141,7 +177,7 @@ def _runs(name: str, path: str | Path, stack: ExitStack | AsyncExitStack) -> Run
     refuse_foreign(looked_at, place=str(path), alone=True)
     tables = SqliteTables(_connect(name, stack))
     mark(tables, place=str(path))
-    return RunTable(tables, place=str(path))
+    return RunTable(tables, place=str(path), alone=_in_memory(name))
 
 
 def _prepare_store(connection: sqlite3.Connection) -> None:
@@ -212,10 +248,15 @@ def _connect(
 
 
 async def _aconnect(
-    name: str, stack: AsyncExitStack, *, own_transactions: bool = False
+    name: str,
+    stack: AsyncExitStack,
+    *,
+    own_transactions: bool = False,
+    fence: CommitFence | None = None,
 ) -> aiosqlite.Connection:
     options = _options(name, own_transactions)
-    return await stack.enter_async_context(aiosqlite.connect(name, **options))
+    factory = partial(FencedConnection, fence or CommitFence())
+    return await stack.enter_async_context(aiosqlite.connect(name, factory=factory, **options))
 
 
 class _Options(TypedDict):

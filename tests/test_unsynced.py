@@ -17,6 +17,7 @@ from scripted_model import ScriptedChatModel
 from scripted_replies import call_then_say, plan
 
 from hansei import AgentInput, aopen_checkpointer, create_plan_execute_agent, open_checkpointer
+from hansei.graphs.fenced_stores import FencedAsyncStore
 from hansei.nodes.shelves import Unsynced
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -33,7 +34,7 @@ def model() -> ScriptedChatModel:
 
 
 def shelves(
-    monkeypatch: pytest.MonkeyPatch, kind: type[BaseStore], name: str
+    monkeypatch: pytest.MonkeyPatch, kind: type[object], name: str
 ) -> list[tuple[object, str]]:
     """Where each text was put: the store, and the shelf."""
     found: list[tuple[object, str]] = []
@@ -71,7 +72,7 @@ def test_the_journal_waits_for_the_disk_and_the_count_does_not(
 
 
 def test_so_it_is_with_awaits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = shelves(monkeypatch, AsyncSqliteStore, "aput")
+    found = shelves(monkeypatch, FencedAsyncStore, "aput")
 
     async def play() -> None:
         async with aopen_checkpointer(tmp_path / "runs.db") as saver:
