@@ -63,7 +63,7 @@ class Hold:
         self.lost = True
         msg = (
             f"Another process has taken over the thread {self.thread_id}, since this one was "
-            "silent for too long; nothing more is written here, and the run goes on there."
+            "silent for too long; nothing more is written here."
         )
         return ThreadBusyError(msg)
 

@@ -5,6 +5,8 @@ import socket
 from functools import cache
 from pathlib import Path
 
+from hansei.graphs.run_ends import UNSAID
+
 UNKNOWN_START = "-"
 """Where the system does not tell when a process began."""
 
@@ -36,7 +38,9 @@ def process_start(pid: int) -> str:
 
 
 def is_gone(owner: str) -> bool:
-    """Whether the owner's process ran on this machine and is there no more."""
+    """Whether the owner's process ran on this machine and is there no more, or this one is done."""
+    if owner in UNSAID:
+        return True
     place, pid, started = _parts(owner)
     if place != machine() or not pid.isdigit():
         return False

@@ -8,7 +8,6 @@ killed before its first checkpoint leaves a trace too.
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from uuid import uuid4
 from langgraph.errors import GraphDrained
 
 from hansei.graphs.fence import Hold, Overtaken, ThreadBusyError
+from hansei.graphs.run_ends import UNSAID, RunEnd
 from hansei.graphs.run_owner import is_gone, is_here, this_process
 from hansei.graphs.state_mark import check_version
 from hansei.graphs.tables import Row, Tables, Value
@@ -63,6 +63,12 @@ _ROWS = "SELECT thread_id, owner, goal, accepted_at, expires_at, note, name FROM
 _RENEW = """
 UPDATE hansei_runs SET expires_at = :until
 WHERE substr(owner, 1, :length) = :keeper AND expires_at > 0
+"""
+_LET_GO = """
+UPDATE hansei_runs SET expires_at = 0 WHERE thread_id = :thread AND owner = :owner
+"""
+_LET_GO_NOTED = """
+UPDATE hansei_runs SET expires_at = 0, note = :note WHERE thread_id = :thread AND owner = :owner
 """
 _KEPT = "SELECT owner FROM hansei_runs WHERE substr(owner, 1, :length) = :keeper"
 
@@ -113,7 +119,6 @@ class RunTable:
         self._alone = alone
         self._place = place
         self._guard = threading.Lock()
-        self._unsaid: deque[tuple[str, dict[str, Value]]] = deque()
         self._holds: dict[str, Hold] = {}
         self._let_go = threading.Event()
         # All runs of this table share the beginning of their owner, so that one beat keeps all.
@@ -121,6 +126,7 @@ class RunTable:
         tables.change(_TABLE)
         for column in sorted(_ADDED - tables.columns()["hansei_runs"]):
             tables.change(f"ALTER TABLE hansei_runs ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+        self._catch_up()
 
     @contextmanager
     def held(
@@ -243,24 +249,25 @@ class RunTable:
 
     def _end(self, thread_id: str, owner: str, *, note: str | None = None) -> None:
         """Write how a run ended, and let its thread go."""
-        values: dict[str, Value] = {"thread": thread_id, "owner": owner}
-        change = "expires_at = 0"
-        if note is not None:
-            values["note"] = note
-            change = "expires_at = 0, note = :note"
-        statement = f"UPDATE hansei_runs SET {change} WHERE thread_id = :thread AND owner = :owner"  # noqa: S608 - one of two
+        end = RunEnd(thread_id, owner, note)
         try:
-            self._tables.change(statement, **values)
+            self._say(end)
         except self._tables.failure as exc:
             logger.warning("the end of a run could not be noted: %s", type(exc).__name__)
-            self._unsaid.append((statement, values))
+            UNSAID[owner] = end
 
     def _catch_up(self) -> None:
-        """Write what could not be written when it was due."""
-        while self._unsaid:
-            statement, values = self._unsaid[0]
-            self._tables.change(statement, **values)
-            self._unsaid.popleft()
+        """Write what could not be written when it was due, by whoever had opened the database."""
+        for end in list(UNSAID.values()):
+            # One that is not found stands in another database, or its thread has been taken.
+            if self._say(end) or end.owner.startswith(self._keeper):
+                UNSAID.pop(end.owner, None)
+
+    def _say(self, end: RunEnd) -> bool:
+        values: dict[str, Value] = {"thread": end.thread_id, "owner": end.owner}
+        if end.note is None:
+            return self._tables.change(_LET_GO, **values) == 1
+        return self._tables.change(_LET_GO_NOTED, **values, note=end.note) == 1
 
     @contextmanager
     def _failures_told(self) -> Generator[None]:
