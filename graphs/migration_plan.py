@@ -76,7 +76,7 @@ def plan_of(
     if MARK not in tables.columns():
         msg = f"The database {place} was never opened by hansei, so there is nothing to migrate."
         raise UserError(msg)
-    found = version_of(tables)
+    found = version_of(tables, place=place)
     try:
         return Plan(found, version, way(found, version, registry))
     except OperatorError as exc:

@@ -10,16 +10,17 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from uuid import uuid4
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
 
 from hansei.graphs.fence import Hold, Overtaken, ThreadBusyError
 from hansei.graphs.run_ends import UNSAID, RunEnd
 from hansei.graphs.run_owner import is_gone, is_here, this_process
+from hansei.graphs.run_row import RunRow, run_row
 from hansei.graphs.state_mark import check_version
-from hansei.graphs.tables import Row, Tables, Value
+from hansei.graphs.tables import Tables, Value
 from hansei.policies.errors import OperatorError
 
 __all__ = ["LEASE", "RunRow", "RunTable", "ThreadBusyError"]
@@ -72,36 +73,12 @@ UPDATE hansei_runs SET expires_at = 0, note = :note WHERE thread_id = :thread AN
 """
 _KEPT = "SELECT owner FROM hansei_runs WHERE substr(owner, 1, :length) = :keeper"
 
+_CHECKPOINTS = "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = :thread"
+
 _WITHOUT_ROW = """
 SELECT DISTINCT thread_id FROM checkpoints
 WHERE checkpoint_ns = '' AND thread_id NOT IN (SELECT thread_id FROM hansei_runs) AND
 """
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """The last run of a thread, as far as it was accepted."""
-
-    thread_id: str
-    owner: str
-    goal: str
-    accepted_at: float
-    """Seconds since the epoch."""
-    expires_at: float
-    """Seconds since the epoch; 0 when the run has let the thread go."""
-    note: str = ""
-    """What ended the run, where it broke off with an exception."""
-    name: str = ""
-    """What the user calls the thread, where it is not its UUID."""
-    read_at: float = 0.0
-    """Seconds since the epoch, by the database's clock."""
-
-    @property
-    def under_way(self) -> bool:
-        """Whether somebody is working on it."""
-        if self.expires_at == 0 or is_gone(self.owner):
-            return False
-        return self.expires_at > self.read_at or is_here(self.owner)
 
 
 class RunTable:
@@ -146,11 +123,11 @@ class RunTable:
                 of another version by now.
         """
         owner = f"{self._keeper}{uuid4()}"
-        with self._failures_told():
+        with self.failures_told():
             self._take(thread_id, owner, goal, name)
         hold = Hold(None if self._alone else self, thread_id, owner)
         try:
-            with self._beating(hold), self._failures_told():
+            with self._beating(hold), self.failures_told():
                 # It may have been migrated since it was opened, which a held thread prevents.
                 if self._place:
                     check_version(self._tables, place=self._place)
@@ -169,18 +146,30 @@ class RunTable:
         """The row of a thread; `None` where no run was ever accepted on it."""
         now = self._tables.now()
         found = self._tables.rows(f"{_ROWS} WHERE thread_id = :thread", thread=thread_id)
-        return _run_row(found[0], now) if found else None
+        return run_row(found[0], now) if found else None
 
     def rows(self) -> list[RunRow]:
         """All rows, the latest first."""
         now = self._tables.now()
         found = self._tables.rows(f"{_ROWS} ORDER BY accepted_at DESC")
-        return [_run_row(row, now) for row in found]
+        return [run_row(row, now) for row in found]
 
     def without_row(self) -> list[str]:
         """Threads that another saver has written, or a version without this table."""
         found = self._tables.rows(f"{_WITHOUT_ROW} {self._tables.is_ours}")
         return [str(row[0]) for row in found]
+
+    @property
+    def failure(self) -> type[Exception]:
+        """What the driver raises when the database fails."""
+        return self._tables.failure
+
+    def checkpoints(self, thread_id: str) -> list[RunnableConfig]:
+        """Where the checkpoints of a thread are, whether they can be read or not."""
+        found = self._tables.rows(_CHECKPOINTS, thread=thread_id)
+        names = ("checkpoint_ns", "checkpoint_id")
+        places = [dict(zip(names, map(str, row), strict=True)) for row in found]
+        return [{"configurable": {"thread_id": thread_id, **place}} for place in places]
 
     def forget(self, thread_id: str) -> None:
         """Delete the row of a thread."""
@@ -270,12 +259,20 @@ class RunTable:
         return self._tables.change(_LET_GO_NOTED, **values, note=end.note) == 1
 
     @contextmanager
-    def _failures_told(self) -> Generator[None]:
+    def failures_told(self, *, then: str = "resume the run") -> Generator[None]:
+        """Tell a failure of the database in one sentence.
+
+        Args:
+            then: What to do once it can be used again.
+
+        Raises:
+            OperatorError: It has failed.
+        """
         try:
             yield
         except self._tables.failure as exc:
             said = str(exc).strip().partition("\n")[0].rstrip(".")
-            msg = f"The database failed ({said}); resume the run once it can be used again."
+            msg = f"The database failed ({said}); {then} once it can be used again."
             raise OperatorError(msg) from exc
 
 
@@ -284,17 +281,3 @@ def _told(exc: Exception) -> str:
     if isinstance(exc, GraphDrained):
         return f"The run was stopped ({exc.reason})."
     return str(exc) or type(exc).__name__
-
-
-def _run_row(found: Row, now: float) -> RunRow:
-    thread_id, owner, goal, accepted_at, expires_at, note, name = found
-    return RunRow(
-        thread_id=str(thread_id),
-        owner=str(owner),
-        goal=str(goal),
-        accepted_at=float(str(accepted_at)),
-        expires_at=float(str(expires_at)),
-        note=str(note),
-        name=str(name),
-        read_at=now,
-    )

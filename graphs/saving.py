@@ -5,7 +5,9 @@ does not fit.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import NoReturn
 
@@ -20,13 +22,16 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.store.base import BaseStore
 
-from hansei.graphs.fenced_savers import AsyncFencedSaver, FencedSaver
+from hansei.graphs.damage import DamagedThreadError
+from hansei.graphs.guarded_savers import AsyncGuardedSaver, GuardedSaver
 from hansei.graphs.in_thread import in_a_thread
 from hansei.graphs.run_table import RunRow
 from hansei.nodes.shelves import SHELVES
 from hansei.policies import budget, kept, records, state, words
 from hansei.policies.errors import UserError
 from hansei.tools.outcome import OutcomeStatus
+
+logger = logging.getLogger(__name__)
 
 SAVED_TYPES: tuple[type, ...] = (
     state.AgentInput,
@@ -81,7 +86,7 @@ def revive(saver: BaseCheckpointSaver[str], types: Sequence[type]) -> None:
         saver.serde = saver.serde.with_msgpack_allowlist(types)
 
 
-class Checkpointer(FencedSaver):
+class Checkpointer(GuardedSaver):
     """A saver for `invoke` and `stream`, with what belongs beside the checkpoints.
 
     Attributes:
@@ -97,7 +102,7 @@ class Checkpointer(FencedSaver):
             ThreadBusyError: It has a run under way.
         """
         with self.runs.held(thread_id):
-            for place in _places(self.list(_config(thread_id))):
+            for place in _places(self._readable(thread_id)):
                 while items := self.store.search(place, limit=_AT_ONCE):
                     for item in items:
                         self.store.delete(place, item.key)
@@ -112,10 +117,27 @@ class Checkpointer(FencedSaver):
         """The threads of hansei, the latest first; what other graphs keep here is left out."""
         rows = self.runs.rows()
         for thread_id in self.runs.without_row():
-            found = self.get_tuple(_config(thread_id))
+            try:
+                found = self.get_tuple(_config(thread_id))
+            except DamagedThreadError as exc:
+                # Nobody can say whether it is ours.
+                logger.warning("a thread is left out: %s", exc)
+                continue
             if found is not None and is_ours(found.checkpoint["channel_values"]):
                 rows.append(_row_of(thread_id, found.checkpoint))
         return sorted(rows, key=lambda row: row.accepted_at, reverse=True)
+
+    def _readable(self, thread_id: str) -> list[CheckpointTuple]:
+        """The checkpoints of a thread that can be read."""
+        try:
+            return [*self.list(_config(thread_id))]
+        except DamagedThreadError:
+            places = self.runs.checkpoints(thread_id)
+        found: list[CheckpointTuple | None] = []
+        for place in places:
+            with suppress(DamagedThreadError):
+                found.append(self.get_tuple(place))
+        return [each for each in found if each is not None]
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Refuse: this saver is for calls that block."""
@@ -162,7 +184,7 @@ class Checkpointer(FencedSaver):
         _refuse_async()
 
 
-class AsyncCheckpointer(AsyncFencedSaver):
+class AsyncCheckpointer(AsyncGuardedSaver):
     """The same for `ainvoke` and `astream`."""
 
     store: BaseStore
@@ -176,8 +198,7 @@ class AsyncCheckpointer(AsyncFencedSaver):
             ThreadBusyError: It has a run under way.
         """
         async with in_a_thread(self.runs.held(thread_id)):
-            found = [each async for each in self.alist(_config(thread_id))]
-            for place in _places(found):
+            for place in _places(await self._readable(thread_id)):
                 while items := await self.store.asearch(place, limit=_AT_ONCE):
                     for item in items:
                         await self.store.adelete(place, item.key)
@@ -187,6 +208,18 @@ class AsyncCheckpointer(AsyncFencedSaver):
     async def adelete_thread(self, thread_id: str) -> None:
         """See `aforget`; this is what a server calls."""
         await self.aforget(thread_id)
+
+    async def _readable(self, thread_id: str) -> list[CheckpointTuple]:
+        """The checkpoints of a thread that can be read."""
+        try:
+            return [each async for each in self.alist(_config(thread_id))]
+        except DamagedThreadError:
+            places = await asyncio.to_thread(self.runs.checkpoints, thread_id)
+        found: list[CheckpointTuple | None] = []
+        for place in places:
+            with suppress(DamagedThreadError):
+                found.append(await self.aget_tuple(place))
+        return [each for each in found if each is not None]
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Read from a thread beside the loop; elsewhere it would wait for itself."""

@@ -50,7 +50,7 @@ def check_version(tables: Tables, *, place: str) -> None:
     Raises:
         OperatorError: As said.
     """
-    found = version_of(tables)
+    found = version_of(tables, place=place)
     advice = other_version(found, STATE_VERSION)
     if advice:
         told = advice.format(place=f" --db {shlex.quote(place)}")
@@ -61,7 +61,18 @@ def check_version(tables: Tables, *, place: str) -> None:
         raise OperatorError(msg)
 
 
-def version_of(tables: Tables) -> int:
-    """Version of the states in a database that is marked."""
+def version_of(tables: Tables, *, place: str) -> int:
+    """Version of the states in a database that is marked.
+
+    Raises:
+        OperatorError: The mark is damaged.
+    """
     found = tables.rows(f"SELECT state_version FROM {MARK}")  # noqa: S608 - a fixed name
-    return int(str(found[0][0]))
+    version = str(found[0][0]) if found else "missing"
+    if version.isascii() and version.isdigit():
+        return int(version)
+    msg = (
+        f"The mark of the database {place} is damaged (state_version in the table {MARK} is "
+        f"{version:.40}); bring the database back from a copy, or use another one."
+    )
+    raise OperatorError(msg)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 MARK = "hansei_meta"
 """The table that makes a database one of hansei, with the version of its states."""
 
-LANGGRAPH: Mapping[str, frozenset[str]] = {
+LANGGRAPH: dict[str, frozenset[str]] = {
     "checkpoints": frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint"}),
     "writes": frozenset({"thread_id", "checkpoint_id", "task_id", "value"}),
     "checkpoint_blobs": frozenset({"thread_id", "channel", "version", "blob"}),
@@ -13,6 +13,12 @@ LANGGRAPH: Mapping[str, frozenset[str]] = {
     "store": frozenset({"prefix", "key", "value"}),
 }
 """Columns by which a table of that name is known to be LangGraph's."""
+
+OWN: dict[str, frozenset[str]] = {
+    MARK: frozenset({"state_version"}),
+    "hansei_runs": frozenset({"thread_id", "owner", "goal", "accepted_at", "expires_at"}),
+}
+"""The same for hansei's own tables, which a stranger's may share a name with."""
 
 _OWN = "hansei_"
 """What the names of hansei's own tables begin with."""
@@ -33,7 +39,9 @@ def foreign(tables: Mapping[str, frozenset[str]], *, alone: bool) -> str:
         alone: The database is a file, which belongs to one program; a server's is shared.
     """
     odd = sorted(
-        name for name, least in LANGGRAPH.items() if name in tables and not least <= tables[name]
+        name
+        for name, least in (LANGGRAPH | OWN).items()
+        if name in tables and not least <= tables[name]
     )
     if odd:
         return f"its {_list(odd)} {'belongs' if len(odd) == 1 else 'belong'} to another program"

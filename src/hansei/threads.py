@@ -8,8 +8,10 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import StateSnapshot
+from pydantic import ValidationError
 
 from hansei.graphs.checkpoints import Checkpointer, open_checkpointer
+from hansei.graphs.damage import DamagedThreadError
 from hansei.graphs.database import default_database
 from hansei.graphs.run_table import RunRow
 from hansei.graphs.saving import is_ours
@@ -38,7 +40,10 @@ def thread_id(name: str) -> str:
 def stored_id(saver: Checkpointer, name: str) -> str:
     """The id under which a thread is kept: a program may have used the name itself as one."""
     itself: RunnableConfig = {"configurable": {"thread_id": name}}
-    return name if saver.get_tuple(itself) is not None else thread_id(name)
+    try:
+        return name if saver.get_tuple(itself) is not None else thread_id(name)
+    except DamagedThreadError:
+        return name
 
 
 def load_history(thread: str, db: str | Path | None) -> list["Moment"]:
@@ -46,7 +51,7 @@ def load_history(thread: str, db: str | Path | None) -> list["Moment"]:
     from hansei.graphs.plan_execute import reading_agent
     from hansei.history import history
 
-    with existing(db) as saver:
+    with _named(thread), existing(db) as saver:
         place: RunnableConfig = {"configurable": {"thread_id": stored_id(saver, thread)}}
         return history(reading_agent(saver), place)
 
@@ -61,6 +66,7 @@ def load_state(thread: str, db: str | Path | None, *, checkpoint: str | None = N
 
     Raises:
         UserError: There is no such thread, or no such checkpoint on it.
+        DamagedThreadError: What is kept of it cannot be read.
     """
     if checkpoint is not None:
         from hansei.history import find_checkpoint
@@ -69,15 +75,15 @@ def load_state(thread: str, db: str | Path | None, *, checkpoint: str | None = N
         return find_checkpoint(load_history(thread, db), checkpoint).state
     from hansei.graphs.plan_execute import reading_agent
 
-    with existing(db) as saver:
+    with _named(thread), existing(db) as saver:
         place = stored_id(saver, thread)
         found = reading_agent(saver).get_state({"configurable": {"thread_id": place}})
         row = saver.runs.row(place)
-    state = state_of(found)
-    if row is None and state is not None and not is_ours(found.values):
-        where = shown(db or default_database())
-        msg = f"The thread {thread!r} in {where} is another program's, not hansei's."
-        raise UserError(msg)
+        if row is None and found.values and not is_ours(found.values):
+            where = shown(db or default_database())
+            msg = f"The thread {thread!r} in {where} is another program's, not hansei's."
+            raise UserError(msg)
+        state = state_of(found)
     if state is None:
         msg = f"There is no thread {thread!r} in {shown(db or default_database())}."
         if row is not None:
@@ -99,11 +105,19 @@ def with_reason(state: AgentState, row: RunRow | None) -> AgentState:
 
 
 def state_of(found: StateSnapshot) -> AgentState | None:
-    """What a checkpoint holds, and where the run waits there for an answer, the question."""
+    """What a checkpoint holds, and where the run waits there for an answer, the question.
+
+    Raises:
+        DamagedThreadError: It holds no state that could be.
+    """
     known = {k: v for k, v in as_mapping(found.values).items() if k in AgentState.model_fields}
     if not known:
         return None
-    state = AgentState.model_validate(known)
+    try:
+        state = AgentState.model_validate(known)
+    except ValidationError as exc:
+        thread: object = found.config.get("configurable", {}).get("thread_id")
+        raise DamagedThreadError.from_reader(thread, exc) from exc
     if not found.interrupts:
         return state
     # A tool or a node has stopped to ask somebody, and the run waits.
@@ -121,7 +135,11 @@ def standings(saver: Checkpointer, rows: Iterable[RunRow]) -> dict[str, str]:
     agent = reading_agent(saver)
     found: dict[str, str] = {}
     for row in rows:
-        state = state_of(agent.get_state({"configurable": {"thread_id": row.thread_id}}))
+        try:
+            state = state_of(agent.get_state({"configurable": {"thread_id": row.thread_id}}))
+        except DamagedThreadError:
+            found[row.thread_id] = "damaged"
+            continue
         if row.under_way:
             found[row.thread_id] = "under way"
         elif state is None:
@@ -159,6 +177,19 @@ def existing(db: str | Path | None) -> Generator[Checkpointer]:
 
     Raises:
         UserError: There is none.
+        OperatorError: It has failed.
     """
-    with open_checkpointer(existing_place(db)) as saver:
+    with (
+        open_checkpointer(existing_place(db)) as saver,
+        saver.runs.failures_told(then="try again"),
+    ):
         yield saver
+
+
+@contextmanager
+def _named(thread: str) -> Generator[None]:
+    """Tell of damage under the name that the user knows."""
+    try:
+        yield
+    except DamagedThreadError as exc:
+        raise DamagedThreadError(repr(thread), exc.why) from exc

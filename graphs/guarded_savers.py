@@ -1,7 +1,10 @@
-"""What stands before LangGraph's savers: a run that has lost its thread writes nothing more."""
+"""What stands before LangGraph's savers.
+
+A run that has lost its thread writes nothing more, and what cannot be read is told as damage.
+"""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -9,13 +12,15 @@ from langgraph.checkpoint.base import (
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
+    CheckpointTuple,
 )
 
+from hansei.graphs.damage import readable, whole
 from hansei.graphs.fence import Hold, hold_of, writing
 from hansei.graphs.run_table import RunTable
 
 
-class FencedSaver(BaseCheckpointSaver[str]):
+class GuardedSaver(BaseCheckpointSaver[str]):
     """For calls that block.
 
     Attributes:
@@ -23,6 +28,32 @@ class FencedSaver(BaseCheckpointSaver[str]):
     """
 
     runs: RunTable
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Read a checkpoint.
+
+        Raises:
+            DamagedThreadError: It cannot be read.
+        """
+        with readable(config, self.runs.failure):
+            found = super().get_tuple(config)
+            return None if found is None else whole(found)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, object] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Read checkpoints, the newest first.
+
+        Raises:
+            DamagedThreadError: One cannot be read.
+        """
+        with readable(config, self.runs.failure):
+            yield from map(whole, super().list(config, filter=filter, before=before, limit=limit))
 
     def put(
         self,
@@ -55,13 +86,41 @@ class FencedSaver(BaseCheckpointSaver[str]):
             super().put_writes(config, writes, task_id, task_path)
 
 
-class AsyncFencedSaver(BaseCheckpointSaver[str]):
+class AsyncGuardedSaver(BaseCheckpointSaver[str]):
     """The same for the loop. What is begun is written to its end, also where the run is cancelled.
 
     A write that stops before its commit would keep a file locked for everybody.
     """
 
     runs: RunTable
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Read a checkpoint.
+
+        Raises:
+            DamagedThreadError: It cannot be read.
+        """
+        with readable(config, self.runs.failure):
+            found = await super().aget_tuple(config)
+            return None if found is None else whole(found)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, object] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Read checkpoints, the newest first.
+
+        Raises:
+            DamagedThreadError: One cannot be read.
+        """
+        with readable(config, self.runs.failure):
+            found = super().alist(config, filter=filter, before=before, limit=limit)
+            async for each in found:
+                yield whole(each)
 
     async def aput(
         self,
