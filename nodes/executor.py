@@ -13,7 +13,7 @@ from hansei.nodes.kit import Kit, tool_list
 from hansei.nodes.prompting import LANGUAGE_NAMES, block, render
 from hansei.policies.attempts import with_attempt
 from hansei.policies.budget import budget_told
-from hansei.policies.fencing import capped, for_prompt, one_line, plain, shown
+from hansei.policies.fencing import capped, for_prompt, one_line, plain, sendable, shown
 from hansei.policies.goals import MAX_GOAL
 from hansei.policies.own_words import in_language
 from hansei.policies.phrases import say
@@ -160,12 +160,12 @@ def _recorded(calls: Sequence[RequestedCall], attempt: Attempt) -> list[ToolCall
     place = len(attempt.rounds) + 1
     return [
         ToolCall(
-            id=call.id or f"call_{attempt.number}_{place}_{i}",
-            name=call.name,
+            id=sendable(call.id) or f"call_{attempt.number}_{place}_{i}",
+            name=sendable(call.name),
             args=canonical(call.args),
             outcome=OutcomeStatus.ERROR if call.invalid else None,
-            reason=call.invalid,
-            output=call.invalid,
+            reason=sendable(call.invalid),
+            output=sendable(call.invalid),
             size=len(call.invalid),
         )
         for i, call in enumerate(calls, start=1)

@@ -45,6 +45,11 @@ def plain(text: str) -> str:
     )
 
 
+def sendable(text: str) -> str:
+    """The text with a question mark for each half character: nothing could send or store one."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def capped(text: str, cap: int = EVIDENCE_CAP) -> str:
     """The text, shortened in the middle to `cap` characters, saying how much was left out."""
     if len(text) <= cap:

@@ -6,6 +6,7 @@ from typing import cast
 from langchain_core.messages import HumanMessage
 
 from hansei.policies.errors import UserError
+from hansei.policies.fencing import sendable
 from hansei.policies.narrow import as_mapping
 from hansei.policies.state import AgentInput, AgentState
 from hansei.policies.text import is_blank
@@ -30,7 +31,7 @@ def checked_goal(text: str) -> str:
         UserError: There is no goal, or it is too long.
     """
     # Bytes of a command line that are no text come as half characters, which nothing can send.
-    goal = text.encode("utf-8", "replace").decode().strip()
+    goal = sendable(text).strip()
     if is_blank(goal):
         msg = f"{_EMPTY}."
         raise UserError(msg)
@@ -61,9 +62,9 @@ def asked_for(given: object) -> str:
         given: What the graph is invoked with; anything but an input asks nothing.
     """
     if isinstance(given, AgentInput):
-        return given.goal or _last_text(given.messages)
+        return sendable(given.goal or _last_text(given.messages))
     values = as_mapping(given)
-    return str(values.get("goal") or "") or _last_text(values.get("messages"))
+    return sendable(str(values.get("goal") or "") or _last_text(values.get("messages")))
 
 
 def _last_text(messages: object) -> str:

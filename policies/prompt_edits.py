@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from hansei.policies.errors import UserError
+from hansei.policies.fencing import sendable
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -37,8 +38,8 @@ def _sandbox() -> "ImmutableSandboxedEnvironment":
     )
 
 
-def check_prompt(name: str, text: str, samples: Mapping[str, object]) -> None:
-    """Refuse a prompt that could not be rendered.
+def checked_prompt(name: str, text: str, samples: Mapping[str, object]) -> str:
+    """The prompt without half characters, if it can be rendered.
 
     Args:
         name: What the user calls it.
@@ -50,6 +51,7 @@ def check_prompt(name: str, text: str, samples: Mapping[str, object]) -> None:
     """
     from jinja2 import TemplateSyntaxError, nodes
 
+    text = sendable(text)
     if len(text) > PROMPT_LENGTH:
         msg = f"The prompt {name} is longer than {PROMPT_LENGTH:,} characters; shorten it."
         raise UserError(msg)
@@ -71,6 +73,7 @@ def check_prompt(name: str, text: str, samples: Mapping[str, object]) -> None:
     if not fill_in(text, samples):
         msg = f"The prompt {name} says nothing; leave it out for the one that comes with hansei."
         raise UserError(msg)
+    return text
 
 
 def fill_in(text: str, values: Mapping[str, object]) -> str:

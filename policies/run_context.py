@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo
 
-from hansei.policies.prompt_edits import check_prompt
+from hansei.policies.prompt_edits import checked_prompt
 from hansei.policies.settings import Settings
 
 _ANSWER: Mapping[str, object] = {"answer_language": "English"}
@@ -30,8 +30,7 @@ def _checked(text: str | None, info: ValidationInfo) -> str | None:
     if text is None or not text.strip():
         return None  # a field of a form that was left empty
     name = str(info.field_name)
-    check_prompt(name, text, PROMPTS[name.removesuffix("_prompt")])
-    return text
+    return checked_prompt(name, text, PROMPTS[name.removesuffix("_prompt")])
 
 
 Prompt = Annotated[str | None, AfterValidator(_checked)]
