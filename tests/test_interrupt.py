@@ -1,8 +1,9 @@
-"""Ctrl-C and SIGTERM in the middle of a run: it stops, and what was done is kept."""
+"""Ctrl-C, SIGTERM and SIGHUP in the middle of a run: it stops, and what was done is kept."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -59,7 +60,9 @@ SLOW = Reply("too late", delay=PATIENCE)
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["Ctrl-C", "SIGTERM", "SIGHUP"],
 )
 def test_one_signal_stops_at_the_next_border(
     server: ScriptedServer, tmp_path: Path, number: signal.Signals, code: int
@@ -81,6 +84,75 @@ def test_one_signal_stops_at_the_next_border(
     data = report(hansei("resume", "mine", *tools, "--db", "runs.db", "--json"))
     assert data["status"] == "complete"
     assert server.count("planner") == 1
+
+
+HANGUP, TERM = signal.SIGHUP, signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "waits"),
+    [([HANGUP, HANGUP], 129, True), ([TERM, HANGUP], 143, True), ([HANGUP, TERM], 129, False)],
+    ids=["twice", "as a service manager stops", "and then SIGTERM"],
+)
+def test_a_hang_up_that_is_said_once_more_does_not_stop_at_once(
+    server: ScriptedServer, tmp_path: Path, sent: list[signal.Signals], code: int, waits: bool
+) -> None:
+    server.script("planner", replace(plan("Look it up in the book"), delay=4.0))
+    assert interrupted(server, "planner", tmp_path, sent=sent).code == code
+    shown = report(hansei("show", "mine", "--db", "runs.db", "--json"))
+    assert [step["description"] for step in shown["steps"]] == (
+        ["Look it up in the book"] if waits else []
+    )
+
+
+def test_a_terminal_that_is_closed_stops_a_run_softly(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    server.script("planner", replace(plan("Look it up in the book"), delay=3.0))
+    ours, theirs = os.openpty()
+    own_terminal = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n{CLI}"
+    arguments = ("run", "look it up", "--db", "runs.db", "--thread", "mine")
+    with subprocess.Popen(
+        [sys.executable, "-c", own_terminal, *arguments],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    ) as process:
+        os.close(theirs)
+        until = time.monotonic() + PATIENCE
+        while not server.count("planner"):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        os.close(ours)
+        assert process.wait(PATIENCE) == 129
+    shown = report(hansei("show", "mine", "--db", "runs.db", "--json"))
+    assert [step["description"] for step in shown["steps"]] == ["Look it up in the book"]
+    assert shown["reason"] == "The run was stopped (SIGHUP)."
+
+
+def test_a_run_that_shall_outlive_its_terminal_does(server: ScriptedServer, tmp_path: Path) -> None:
+    slow = plan({"description": "Look it up in the book", "tool": "lookup"})
+    server.script("planner", replace(slow, delay=2.0))
+    ignoring = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{CLI}"  # nohup
+    arguments = ("run", "look it up", "--db", "runs.db", "--json", "--tools", "my_tools.py")
+    with subprocess.Popen(
+        [sys.executable, "-c", ignoring, *arguments],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        until = time.monotonic() + PATIENCE
+        while not server.count("planner"):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(signal.SIGHUP)
+        stdout, _ = process.communicate(timeout=PATIENCE)
+    assert json.loads(stdout)["status"] == "complete"
 
 
 def test_ctrl_c_keeps_what_was_done(server: ScriptedServer, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The command line: `hansei run`, `resume`, `fork`, `batch`, `migrate`, and what looks at threads.
 
 Exit codes: 0 complete, 1 unexpected, 2 wrong use, 3 partial, 4 failed, 5 exhausted, 6 needs a
-human, 7 for the operator (endpoint, key, database), 130 Ctrl-C, 143 SIGTERM.
+human, 7 for the operator (endpoint, key, database), 129 SIGHUP, 130 Ctrl-C, 143 SIGTERM.
 """
 
 import logging

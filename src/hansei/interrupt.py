@@ -1,10 +1,11 @@
-"""Ctrl-C and SIGTERM during a run: stop at the next step border, or at once when asked twice."""
+"""Ctrl-C, SIGTERM and SIGHUP in a run: stop at the next step border, or at once if asked twice."""
 
 import os
 import signal
+import stat
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from langgraph.runtime import RunControl
@@ -15,7 +16,15 @@ INTERRUPTED = 130
 TERMINATED = 143
 """Exit code after SIGTERM."""
 
-_CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}
+HUNG_UP = 129
+"""Exit code after SIGHUP, which a terminal sends that is closed."""
+
+_HANG_UP = getattr(signal, "SIGHUP", None)
+"""Not on every platform."""
+
+_CODES: dict[int, int] = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}
+if _HANG_UP is not None:
+    _CODES[_HANG_UP] = HUNG_UP
 
 FIRST = (
     "Stopping as soon as the calls under way have answered and are kept; "
@@ -44,20 +53,41 @@ class Stopper:
         the threads of requests that are under way, which may take minutes. Nothing has to be
         tidied up, since a run must survive a crash anywhere.
         """
-        # Not through sys.stderr, which may be in the middle of a line.
+        if self.code and number == _HANG_UP:
+            return  # the terminal says it and the shell too; a service manager besides SIGTERM
         if self.code:
-            os.write(2, f"\n{self._told}\n".encode())
+            _write(self._told)
             os._exit(self.code)
-        self.code = _CODES[signal.Signals(number)]
-        os.write(2, f"\n{FIRST}\n".encode())
+        self.code = _CODES[number]
+        _write(FIRST)
+        if number == _HANG_UP:
+            _leave_terminal()
         self.control.request_drain(signal.Signals(number).name)
+
+
+def _write(told: str) -> None:
+    """Not through sys.stderr, which may be in the middle of a line. Nobody may read it any more."""
+    with suppress(OSError):
+        os.write(2, f"\n{told}\n".encode())
+
+
+def _leave_terminal() -> None:
+    """Lead what would go to a terminal that is closed to nowhere: writing to it is an error."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        # A terminal that is closed already does not say that it is one.
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(stream).st_mode):
+                os.dup2(nowhere, stream)
+    os.close(nowhere)
 
 
 @contextmanager
 def stops(told: str) -> Generator[Stopper]:
-    """While the block runs, Ctrl-C and SIGTERM stop the run that is given the control.
+    """While the block runs, Ctrl-C, SIGTERM and SIGHUP stop the run that is given the control.
 
-    Hears nothing outside the main thread, where no signal arrives.
+    A hang-up that is ignored, as under nohup, stays so. Hears nothing outside the main thread,
+    where no signal arrives.
 
     Args:
         told: One sentence that tells how to go on.
@@ -66,7 +96,8 @@ def stops(told: str) -> Generator[Stopper]:
     if threading.current_thread() is not threading.main_thread():
         yield stopper
         return
-    before = {number: signal.signal(number, stopper.hear) for number in _CODES}
+    heard = [n for n in _CODES if n != _HANG_UP or signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, stopper.hear) for number in heard}
     try:
         yield stopper
     finally:

@@ -16,7 +16,8 @@ EXIT_HELP = "\n\n".join(
         "0 complete; 1 unexpected; 2 wrong use;",
         "3 partial: something failed or nobody vouches for it;",
         "4 failed: nothing that counts succeeded; 5 exhausted: a budget ended the run;",
-        "6 needs a human; 7 for the operator: endpoint, key, database; 130 Ctrl-C; 143 SIGTERM.",
+        "6 needs a human; 7 for the operator: endpoint, key, database;",
+        "129 SIGHUP; 130 Ctrl-C; 143 SIGTERM.",
     )
 )
 """Shown below the help; blank lines, since the help joins all others."""
