@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from hansei.graphs.environment import read_environment
+from hansei.policies.places import lasting
 
 
 def usual_database() -> Path:
@@ -17,5 +18,7 @@ def default_database() -> str | Path:
 
     Raises:
         OperatorError: The environment cannot be read.
+        UserError: It names a database in memory.
     """
-    return read_environment().hansei_db or usual_database()
+    named = read_environment().hansei_db
+    return lasting(named) if named else usual_database()

@@ -9,10 +9,15 @@ from urllib.parse import unquote
 
 from hansei.policies.errors import OperatorError, UserError
 
+MEMORY = ":memory:"
+"""A database of SQLite's that ends with whoever has opened it."""
+
 HIDDEN = "***"
 """Stands where a password stood."""
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_URI = "file:"
+"""How SQLite's own addresses begin, which may say that there is no file."""
 _POSTGRES = re.compile(r"postgres(?:ql)?://")
 _FLAT = re.compile(r"postgres(?:ql)?:/[^/]")
 """What is left of a URL after it was made a `Path`."""
@@ -25,7 +30,7 @@ def is_postgres(place: str | Path) -> bool:
     """Whether a place is the URL of a Postgres database.
 
     Raises:
-        UserError: It is a URL of something else, or a URL that was made a `Path`.
+        UserError: It is a URL of something else, or a URL that was made a `Path`, or blank.
         OperatorError: It has a password that is not written as a URL wants it.
     """
     text = str(place)
@@ -38,13 +43,31 @@ def is_postgres(place: str | Path) -> bool:
     if _FLAT.match(text):
         msg = f"{shown(text)} was a URL before it was made a Path; give the URL as a string."
         raise UserError(msg)
-    if _URL.match(text):
+    if not text.strip():
+        msg = f"{text!r} names no database: give a SQLite file or the URL of a Postgres database."
+        raise UserError(msg)
+    if _URL.match(text) or text.startswith(_URI):
         msg = (
             f"{shown(text)} is no place for runs: "
             "give a SQLite file, or a URL as in postgresql://user@host/database."
         )
         raise UserError(msg)
     return False
+
+
+def lasting(place: str) -> str:
+    """A place that is there when the next command looks.
+
+    Raises:
+        UserError: It is not.
+    """
+    if place == MEMORY:
+        msg = (
+            "A database in memory ends with the command, and no thread in it could be looked at or "
+            "resumed; name a file with --db or HANSEI_DB."
+        )
+        raise UserError(msg)
+    return place
 
 
 def shown(place: str | Path) -> str:

@@ -227,47 +227,6 @@ def test_a_database_that_fails_during_a_run_is_told_in_a_sentence(
     assert "no such table" in row.note
 
 
-def test_a_run_whose_end_could_not_be_noted_lets_its_thread_go_later(
-    table: RunTable, file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    with table.held("t"), sqlite3.connect(file) as connection:
-        connection.execute("ALTER TABLE hansei_runs RENAME TO away")
-    connection.close()
-    assert "could not be noted" in caplog.text
-    with sqlite3.connect(file) as connection:
-        connection.execute("ALTER TABLE away RENAME TO hansei_runs")
-    connection.close()
-    with table.held("t"):
-        pass
-    (row,) = table.rows()
-    assert not row.under_way
-
-
-@pytest.mark.parametrize("look_first", [True, False])
-def test_a_run_whose_end_could_not_be_noted_is_over_for_another_saver_of_the_process(
-    file: Path, look_first: bool
-) -> None:
-    with open_checkpointer(file) as saver, saver.runs.held("t", goal="first"):
-        with sqlite3.connect(file) as connection:
-            connection.execute("ALTER TABLE hansei_runs RENAME TO away")
-        connection.close()
-    with open_checkpointer(file.with_name("other.db")):
-        pass  # another database of the process is not told
-    with open_checkpointer(file) as saver:
-        assert saver.runs.rows() == []
-    with sqlite3.connect(file) as connection:
-        connection.execute("DROP TABLE hansei_runs")
-        connection.execute("ALTER TABLE away RENAME TO hansei_runs")
-    connection.close()
-    with open_checkpointer(file) as saver:
-        if look_first:
-            (row,) = saver.runs.rows()
-            assert not row.under_way
-        with saver.runs.held("t"):
-            (row,) = saver.runs.rows()
-            assert row.under_way
-
-
 def test_a_run_that_is_killed_before_its_first_checkpoint_leaves_a_trace(file: Path) -> None:
     code = (
         "import os, sys, sqlite3; from hansei.graphs.run_table import RunTable; "

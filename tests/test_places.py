@@ -63,9 +63,21 @@ def test_a_postgres_url_is_known(place: str, postgres: bool) -> None:
     assert is_postgres(place) is postgres
 
 
-@pytest.mark.parametrize("place", ["mysql://h/d", "sqlite:///runs.db", "file://x", "http://x"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("mysql://h/d", "sqlite:///runs.db", "file://x", "http://x"),
+        *("file:x.db?mode=memory", "file:x.db", "file::memory:?cache=shared"),
+    ],
+)
 def test_other_urls_are_refused(place: str) -> None:
     with pytest.raises(UserError, match="is no place for runs"):
+        is_postgres(place)
+
+
+@pytest.mark.parametrize("place", ["", " ", "\t\n"])
+def test_a_blank_place_is_refused(place: str) -> None:
+    with pytest.raises(UserError, match="names no database"):
         is_postgres(place)
 
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import typer
 
@@ -14,6 +14,8 @@ WRONG_USE, FOR_THE_OPERATOR, UNEXPECTED = 2, 7, 1
 """Exit codes that do not come from a run's status."""
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 def guarded(body: Callable[[], int]) -> NoReturn:
@@ -32,6 +34,15 @@ def guarded(body: Callable[[], int]) -> NoReturn:
         logger.debug("unexpected", exc_info=True)
         _stop(f"Unexpected: {type(exc).__name__}: {exc}", UNEXPECTED)
     raise typer.Exit(code)
+
+
+def checked(value: T, check: Callable[[T], object]) -> T:
+    """An option's value, or the sentence that says what is wrong with it."""
+    try:
+        check(value)
+    except UserError as exc:
+        _stop(str(exc), WRONG_USE)
+    return value
 
 
 def _stop(message: str, code: int) -> NoReturn:

@@ -7,8 +7,9 @@ from typer.core import TyperCommand, TyperOption
 
 from hansei.assignments import SETTING_NAMES
 from hansei.graphs.database import default_database, usual_database
+from hansei.guard import checked
 from hansei.policies.errors import OperatorError
-from hansei.policies.places import shown
+from hansei.policies.places import lasting, shown
 
 EXIT_HELP = "\n\n".join(
     (
@@ -42,6 +43,10 @@ def _place() -> str:
         return str(usual_database())
 
 
+def _lasting(db: str | None) -> str | None:
+    return checked(db, lambda place: lasting(place or ""))
+
+
 ThreadOption = Annotated[
     str | None, typer.Option("--thread", help="Name or UUID of the thread; new when left out.")
 ]
@@ -49,6 +54,7 @@ DatabaseOption = Annotated[
     str | None,
     typer.Option(
         "--db",
+        callback=_lasting,
         metavar="FILE|URL",
         help="SQLite file with the threads, or URL of a Postgres database; else HANSEI_DB.",
         show_default="the usual file",
