@@ -12,7 +12,7 @@ from hansei.policies.narrow import as_mapping
 
 _MAPPINGS = ("channel_values", "channel_versions", "versions_seen")
 
-_SHOWN = 100
+_SHOWN = 200
 """Characters of what a reader said."""
 
 
