@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from langgraph.errors import GraphBubbleUp
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
@@ -109,6 +110,8 @@ def _failures_told(made: str = "") -> Generator[None]:
     """
     try:
         yield
+    except GraphBubbleUp:
+        raise  # no failure: whoever runs the graph is to know
     except Exception as exc:
         said = f"{type(exc).__name__}: {exc}".strip().partition("\n")[0].rstrip(".: ")
         after = f", and {made} was called and may have gone through" if made else ""

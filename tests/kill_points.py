@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any
 
 from langgraph.config import get_config
@@ -86,7 +87,12 @@ class Points:
                 return points._opened(super().executescript(script))
 
         def connected(*args: Any, **options: Any) -> sqlite3.Connection:
-            return connect(*args, factory=Connection, **options)
+            made: Any = options.pop("factory", None)
+            ours: Any = Connection
+            if made is not None:
+                ours = partial(type("Ours", (Connection, made.func), {}), *made.args)
+            opened: sqlite3.Connection = connect(*args, factory=ours, **options)
+            return opened
 
         self._opening = True
         vars(sqlite3)["connect"] = connected

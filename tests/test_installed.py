@@ -42,6 +42,7 @@ print(json.dumps({"place": hansei.__file__, "missing": missing, "modules": len(n
 
 NEEDS_AN_EXTRA = (
     "hansei.graphs.postgres_async",
+    "hansei.graphs.postgres_fence",
     "hansei.graphs.postgres_migrate",
     "hansei.graphs.postgres_saver",
     "hansei.graphs.postgres_tables",

@@ -69,7 +69,7 @@ def test_a_status_set_by_hand_says_so(
     assert step.progress is progress
 
 
-@pytest.mark.parametrize("edit", [{"status": "verified"}, {"description": "find it twice"}])
+@pytest.mark.parametrize("edit", [{"status": "verified"}, {"hint": "find it twice"}])
 def test_an_edit_that_leaves_the_status_leaves_the_verdicts(edit: dict[str, object]) -> None:
     step = merge_steps(by_id(RICH), {"1": edit})[1]
     assert step.verdicts == RICH.verdicts
