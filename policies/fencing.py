@@ -35,10 +35,12 @@ def plain(text: str) -> str:
     Half characters go too: no request to a model could hold them. Unicode's own line breaks become
     plain ones, which a string writes in letters.
     """
-    kept = text.replace("\u2028", "\n").replace("\u2029", "\n")
-    if not kept.replace("\n", " ").replace("\t", " ").isprintable():
-        kept = "".join(c for c in kept if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
-    if not any(sign in kept for sign in "<[#"):
+    kept = text
+    if not text.isprintable():
+        kept = text.replace("\u2028", "\n").replace("\u2029", "\n")
+        if not kept.replace("\n", " ").replace("\t", " ").isprintable():
+            kept = "".join(c for c in kept if c in "\n\t" or unicodedata.category(c) not in _UNSEEN)
+    if "<" not in kept and "[" not in kept and "#" not in kept:
         return kept
     return _ROLE_TOKENS.sub(
         lambda m: m.group().replace("<", "‹").replace("[", "⟦").replace("#", "＃"), kept

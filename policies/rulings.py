@@ -71,13 +71,19 @@ def rulings(state: AgentState) -> Rulings:
 
 def by_hand(state: AgentState) -> dict[int, Ruling]:
     """The steps that were edited by hand since the reflector looked, each as a verdict would be."""
+    given = [
+        (step.id, verdict)
+        for step in state.steps.values()
+        for verdict in step.verdicts
+        if verdict.source is VerdictSource.HUMAN
+    ]
     told = Counter(r.step for r in state.reflections if r.source is VerdictSource.HUMAN)
-    found: dict[int, Ruling] = {}
-    for step in state.steps.values():
-        mine = [v for v in step.verdicts if v.source is VerdictSource.HUMAN]
-        if len(mine) > told[step.id]:
-            found[step.id] = Ruling(verdict=mine[-1].verdict, analysis=mine[-1].analysis)
-    return found
+    counts = Counter(step for step, _ in given)
+    return {
+        step: Ruling(verdict=verdict.verdict, analysis=verdict.analysis)
+        for step, verdict in given
+        if counts[step] > told[step]
+    }
 
 
 def judges_answer(state: AgentState) -> bool:
